@@ -16,7 +16,7 @@ test: $(VENV)/.test
 # those of the rest whose cases are small.
 NOJIT := tests/engine tests/data \
 	$(addprefix tests/kernels/test_,blocks.py replay.py distances.py dual.py) \
-	$(addprefix tests/prover/test_,signed_rows.py margin.py coordinates.py witness.py modular.py nearest.py descent.py cycles.py) \
+	$(addprefix tests/prover/test_,signed_rows.py margin.py coordinates.py witness.py modular.py nearest.py descent.py cycle_epochs.py) \
 	$(addprefix tests/files/test_,bits.py decimals.py entries.py fields.py tokens.py vw_lines.py delimited.py features.py svmlight.py text.py vw.py) \
 	$(addprefix tests/laws/test_,worked_examples.py perceptron_laws.py) \
 	$(addprefix tests/training/test_,algorithm.py averaging.py check_separable.py reserve.py multiclass.py decisions.py cycle.py first_order.py order.py record.py scores.py single_row.py starts.py stopping.py stream.py trace.py train.py) \

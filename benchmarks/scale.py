@@ -24,6 +24,7 @@ import tracemalloc
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -531,15 +532,15 @@ def round_(quick: bool, spark: bool) -> None:
     from rosenblatt.engine.rules import perceptron
     from rosenblatt.scaling.dask import Engine, OnDask
     from rosenblatt.training.first_order import FirstOrder
-    from rosenblatt.training.mixing import Learn, Round, ShardSpec
-    from rosenblatt.training.multiclass import code
+    from rosenblatt.training.mixing import Round, ShardSpec, train_shard
+    from rosenblatt.training.multiclass import coding_matrix
 
     for name in ("covtype", "imdb"):
         X, y, *_ = data_set(name, 20000 if quick else 1 << 62)
         method = FirstOrder(perceptron(), averaged=True)
         state = method.start(1, X.shape[1], np.float64)
-        lesson = ShardSpec(method, np.unique(y), code(2, "ovr"), np.ones(2))
-        full = Learn(lesson, Round(1, 0, state.W, state.b, state.t, np.arange(1), 1.0))
+        lesson = ShardSpec(method, np.unique(y), coding_matrix(2, "ovr"), np.ones(2))
+        full = partial(train_shard, lesson, Round(1, 0, state.W, state.b, state.t, np.arange(1), 1.0))
         with tempfile.TemporaryDirectory() as folder, dask_cluster(2) as client:
             settings = {"shards": "partitions", "sample_weight": None, "hold": None, "reading": {}}
             shards = OnDask.of(Engine(client), *Parts(folder, X, y, 8).dask(), **settings)

@@ -66,6 +66,6 @@ def job_of(name, parameters, source, *, epochs=3, **more):
         member._adapt(look.sizes, look.classes.size, warm=False)
         return member._settings()
 
-    plan = {"order": "cyclic", "epochs": epochs, "tol": None, "keep": "last", "patience": 5}
+    plan = {"order": "cyclic", "max_iter": epochs, "tol": None, "keep": "last", "n_iter_no_change": 5}
     plan |= {key: more.pop(key) for key in list(more) if key in Plan.__dataclass_fields__}
     return ChunkedJob(source, configure, member._plan(**plan), **more)

@@ -23,7 +23,6 @@ from rosenblatt.learners.parameters import real
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 NARRATE = (ROOT / "src" / "rosenblatt" / "lab" / "static" / "narrate.js").read_text()
-BENCHMARKS = "\n".join(path.read_text() for path in (ROOT / "benchmarks").glob("*.py"))
 TESTS = {path: path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)}
 PUBLIC = [name for name in rosenblatt.__all__ if isinstance(getattr(rosenblatt, name), type)]
 ESTIMATORS = [name for name in PUBLIC if issubclass(getattr(rosenblatt, name), BaseEstimator)]
@@ -38,15 +37,6 @@ CHECKED_IN_ITS_OWN_FILE = {
 WITHOUT_TRIALS = "maximum_margin"  # the rule of a learner that the lab has no updates to explain of
 # They prepare rows for the family, and are described with the files.
 NOT_OF_THE_FAMILY = {"TableHasher": "docs/reference/features.md", "TextHasher": "docs/reference/features.md"}
-NOT_TIMED = {
-    "AdalineRegressor": "runs the loop of Adaline",
-    "AssociationUnits": "is a product of matrices, which is NumPy's",
-    "PNormPerceptron": "no other package has it",
-    "ROMMA": "runs the loop of ALMA",
-    "TableHasher": "is timed as the reading of files",
-    "TextHasher": "is timed as the reading of files",
-    "Winnow": "no other package has it",
-}
 
 
 def rows_of(cls):
@@ -146,8 +136,6 @@ def forgotten(name, folder):
     for oracle in ORACLES.get(name, ()):
         if not held_against(name, oracle):
             found.append(f"a test that holds it against the oracle {oracle.__name__}")
-    if not re.search(rf"\b{name}\b", BENCHMARKS) and name not in NOT_TIMED:
-        found.append("a benchmark in benchmarks/tasks.py")
     return found
 
 
@@ -159,11 +147,9 @@ def test_a_public_estimator_has_everything(name, tmp_path):
 
 def test_exemptions_are_of_estimators_that_need_them():
     assert {cls.__name__ for cls in EVERY_CLASS} == set(ESTIMATORS)
-    for table in (CHECKED_IN_ITS_OWN_FILE, NOT_TIMED, WITHOUT, ORACLES):
+    for table in (CHECKED_IN_ITS_OWN_FILE, WITHOUT, ORACLES):
         assert table.keys() <= set(ESTIMATORS)
     assert not ORACLES.keys() & WITHOUT.keys()
-    for name in NOT_TIMED:
-        assert not re.search(rf"\b{name}\b", BENCHMARKS), f"{name} is timed now: take it from NOT_TIMED"
 
 
 def test_an_estimator_that_forgot_everything_is_told_so(tmp_path, monkeypatch):
@@ -182,7 +168,6 @@ def test_an_estimator_that_forgot_everything_is_told_so(tmp_path, monkeypatch):
     monkeypatch.setattr(rosenblatt, "Forgetful", Forgetful, raising=False)
     missing = forgotten("Forgetful", tmp_path)
     places = ["EVERY_CLASS", "facts", "README.md", "References", "Examples", "FAMILY", "STREAMS", "storage", "oracle"]
-    places.append("benchmark")
     assert len(missing) == len(places)
     for text, place in zip(missing, places, strict=True):
         assert place in text

@@ -18,7 +18,7 @@ from commands import mails, svmlight
 from rosenblatt.lab.page import one_file
 from rosenblatt.lab.scene import Scene
 from rosenblatt.markup import palette
-from rosenblatt.training.trainer import EpochRunner
+from rosenblatt.training.runner import EpochRunner
 
 ROOT = Path(__file__).parents[1]
 SOURCE = str(ROOT / "src" / "rosenblatt") + "/"
@@ -182,19 +182,19 @@ def test_the_version_is_the_same_everywhere():
 def test_the_readme_knows_what_each_member_can_do():
     parameters = ("warm_start", "class_weight", "early_stopping", "n_jobs", "shards")
     rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|(.+)\|$", (ROOT / "README.md").read_text(), re.MULTILINE)
-    told = {}
+    listed = {}
     for names, cells in rows:
         learns, *answers = (cell.strip() for cell in cells.split("|"))
-        if len(answers) == len(parameters):
+        if len(answers) == len(parameters) + 1:
             for name in re.findall(r"\w+", names):
-                told[name] = (learns != "no" and not learns.startswith("no;"), "only" not in learns, *answers)
+                listed[name] = (learns == "yes", *answers)
     estimators = {name: getattr(rosenblatt, name) for name in rosenblatt.__all__}
     trained = {name for name, cls in estimators.items() if hasattr(cls, "fit") and hasattr(cls, "predict")}
-    assert told.keys() == trained
-    for name, (streams, single, *answers) in told.items():
+    assert listed.keys() == trained
+    for name, (streams, *answers, files) in listed.items():
         model = estimators[name]()
-        assert hasattr(model, "partial_fit") == streams, name
-        assert hasattr(model, "learn_one") == (streams and single), name
+        assert hasattr(model, "partial_fit") == hasattr(model, "learn_one") == streams, name
+        assert bool(model.facts.command) == (files == "yes"), name
         for parameter, answer in zip(parameters, answers, strict=True):
             assert (parameter in model.get_params()) == (answer == "yes"), f"{name}, {parameter}"
 
@@ -204,17 +204,17 @@ def test_training_without_estimators_does_not_load_scikit_learn():
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout.strip() == "False"
 
 
-# ---------------------------------------------------------------------------------------------------------- five walks
+# ---------------------------------------------------------------------------------------------------------- three walks
 
 
 def test_the_architecture_page_names_what_is_there():
-    text = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
-    named = re.findall(r"\b([a-z]\w*)/(\w+)\.(?!py\b)([A-Za-z_]\w*(?:\.\w+)?)", text.split("## Five walks")[1])
+    text = (ROOT / "docs" / "explanation" / "architecture.md").read_text().split("## Three walks")[1].split("## Public")[0]
+    named = re.findall(r"\b([a-z]\w*(?:/\w+)+)((?:\.\w+)*)", text)
     assert len(named) > 40
-    for package, module, path in named:
-        found = import_module(f"rosenblatt.{package}.{module}")
-        for name in path.split("."):
-            assert hasattr(found, name), f"{package}/{module}.{path}"
+    for path, names in named:
+        found = import_module("rosenblatt." + path.replace("/", "."))
+        for name in names.split(".")[1:]:
+            assert hasattr(found, name), f"{path}{names}"
             found = getattr(found, name)
 
 

@@ -15,7 +15,7 @@ from rosenblatt.learners.voted_perceptron import Voted
 from rosenblatt.learners.winnow import BalancedWinnowRule, Multiplicative, WinnowRule
 from rosenblatt.training.algorithm import EpochArgs, new_counts
 from rosenblatt.training.first_order import FirstOrder, Penalty
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.multiclass import coding_matrix, make_task
 
 METHODS = {
     "perceptron": FirstOrder(perceptron()),
@@ -39,7 +39,7 @@ STREAMING = {name: method for name, method in METHODS.items() if name != "pocket
 def trained(method, classes=3, n=25, d=4, seed=0, state=None):
     rng = np.random.default_rng(seed)
     X, label = rng.integers(0, 4, (n, d)).astype(float), rng.integers(0, classes, n).astype(np.int32)
-    sign = code(classes, "ovr")
+    sign = coding_matrix(classes, "ovr")
     task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
     state = method.start(sign.shape[1], d, np.float64) if state is None else state
     every, counts = np.empty(0, np.int32), new_counts(sign.shape[1])

@@ -38,8 +38,8 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.prover.search.cycles import certify_cycle as certify_cycle
     from rosenblatt.report.report import Report as Report
     from rosenblatt.report.theory import theory as theory
-    from rosenblatt.training.loading import load_linear as load_linear
     from rosenblatt.training.model import LinearModel as LinearModel
+    from rosenblatt.training.model import load_linear as load_linear
     from rosenblatt.training.record import record as record
     from rosenblatt.training.tables import trial_table as trial_table
     from rosenblatt.training.trace import trace as trace
@@ -56,7 +56,7 @@ _HOME = {
     "certify_pairs": "prover.search.certify",
     "learner": "learners.own",
     "load": "learners.saving",
-    "load_linear": "training.loading",
+    "load_linear": "training.model",
     "record": "training.record",
     "register_onnx": "learners.onnx",
     "save": "learners.saving",

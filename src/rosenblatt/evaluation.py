@@ -81,9 +81,9 @@ def _numbers(values: Any, name: str) -> Array:
 def _signs(y: Any) -> Array:
     """Return labels -1/+1, 0/1 or False/True as -1.0/+1.0."""
     values = _numbers(y, "y")
-    found = np.unique(values)
-    if not (np.isin(found, (-1, 1)).all() or np.isin(found, (0, 1)).all()):
-        shown = ", ".join(f"{value:g}" for value in found[:4]) + (", ..." if found.size > 4 else "")
+    labels = np.unique(values)
+    if not (np.isin(labels, (-1, 1)).all() or np.isin(labels, (0, 1)).all()):
+        shown = ", ".join(f"{value:g}" for value in labels[:4]) + (", ..." if labels.size > 4 else "")
         raise InvalidInput(f"y has the values {shown}, which are not two signs. Pass -1 and +1, 0 and 1, or booleans.")
     return np.where(values > 0, 1.0, -1.0)
 
@@ -152,14 +152,14 @@ def confusion(y_true: Any, y_pred: Any, labels: Any = None) -> tuple[Array, Arra
     """
     truth, predicted = _pair(y_true, y_pred)
     try:
-        found = np.unique(np.concatenate([truth, predicted]))
+        present = np.unique(np.concatenate([truth, predicted]))
     except TypeError as error:
         raise InvalidInput(f"The labels cannot be sorted ({error}). Use labels of one type.") from None
-    names = found if labels is None else _column(labels, "labels")
+    names = present if labels is None else _column(labels, "labels")
     place = {name: number for number, name in enumerate(names.tolist())}
     if len(place) != names.size:
         raise InvalidInput(f"labels={names.tolist()} names a class twice. Name each once.")
-    missing = [name for name in found.tolist() if name not in place]
+    missing = [name for name in present.tolist() if name not in place]
     if missing:
         raise InvalidInput(f"The label {missing[0]!r} occurs, but is not in labels={names.tolist()}. Add it.")
     matrix = np.zeros((names.size, names.size), np.int64)

@@ -84,8 +84,8 @@ def listed(names: Iterable[Any]) -> str:
     return " and ".join([", ".join(every[:-1]), every[-1]] if len(every) > 1 else every)
 
 
-def did_you_mean(name: Any, known: Iterable[Any]) -> str:
-    """Return a question that suggests the correct spelling of a name; empty if no known name is similar.
+def did_you_mean(name: Any, names: Iterable[Any]) -> str:
+    """Return a question that suggests the correct spelling of a name; empty if no name is similar.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     """
     if not isinstance(name, str):
         return ""
-    words = {word.lower(): word for word in known if isinstance(word, str)}
+    words = {word.lower(): word for word in names if isinstance(word, str)}
     close = get_close_matches(name.lower(), words, n=1, cutoff=0.6)
     return f" Did you mean {words[close[0]]!r}?" if close else ""
 

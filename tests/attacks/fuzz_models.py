@@ -121,7 +121,7 @@ def originals():
 CHECKPOINTS = [
     ("perceptron", {}, {}),
     ("perceptron", {}, {"batch": True, "keep": "best"}),
-    ("averaged", {"eta0": 0.3}, {"hold_out": (5, 0), "keep": "best", "tol": 1e-3, "patience": 2}),
+    ("averaged", {"eta0": 0.3}, {"hold_out": (5, 0), "keep": "best", "tol": 1e-3, "n_iter_no_change": 2}),
     ("averaged", {}, {"order": "shuffled"}),
     ("arow", {}, {"keep": "best"}),
     ("soft-margin", {"penalty": "elasticnet"}, {"tol": 1e-3}),

@@ -49,7 +49,7 @@ from oracles import features
 from rosenblatt.cli.main import commands as command_line
 from rosenblatt.learners.sharding import fit_shards
 from rosenblatt.scaling.partitions import FileRows, in_groups, resolve_files, shard_of_block
-from rosenblatt.training.sharded import OnThreads
+from rosenblatt.training.sharded import LocalShards
 
 BITS, EPOCHS = 14, 2
 NAMES = ["a", "b", "size", "x 1", "Größe", "height,cm", 'the "x"', "B", "w;idth", "p|q", "length", "age"]
@@ -601,7 +601,7 @@ class Set:
             ends = np.cumsum([0, *(sum(group) for group in in_groups(sizes, shards))])
             parts = [slice(a, b) for a, b in pairwise(ends)]
             found = [shard_of_block(k, X[part], y[part]) for k, part in enumerate(parts)]
-            fitted = fit_shards(estimator, OnThreads(found, 1), rounds=EPOCHS)
+            fitted = fit_shards(estimator, LocalShards(found, 1), rounds=EPOCHS)
         self.same_model("scaling", rosenblatt.load_linear(model), fitted)
         options = {"label": self.rows.label} if self.given else {}
         paths, reading, *_ = resolve_files(self.paths, options)

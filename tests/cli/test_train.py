@@ -146,7 +146,7 @@ def test_class_weights_and_classes_are_options(folder):
         (["two.svm", "--learner", "winnow", "--multiclass", "joint"], 2, "does not exist for Winnow"),
         (["two.svm", "--resume"], 2, "--checkpoint"),
         (["two.svm", "--holdout", "5", "--validation", "two.svm"], 2, "Choose one"),
-        (["two.svm", "--classes", "0,7"], 1, "none of the announced"),
+        (["two.svm", "--classes", "0,7"], 1, "not among the announced"),
         (["two.svm", "--words", "x"], 2, "n-grams"),
         (["two.svm", "--class-weight", "a=b"], 2, "LABEL=FACTOR"),
         (["two.svm", "--tol", "soon"], 2, "tol='soon'"),

@@ -118,8 +118,8 @@ def test_good_rows_are_used_in_place(dtype):
     ids=["fortran", "int", "float16", "big-endian", "strided", "csc", "coo", "lil", "pandas", "polars"],
 )
 def test_every_container_gives_the_same_weights(convert):
-    expected = train(GOOD, LABELS, epochs=3, tol=None)
-    given = train(convert(GOOD), LABELS, epochs=3, tol=None)
+    expected = train(GOOD, LABELS, max_iter=3, tol=None)
+    given = train(convert(GOOD), LABELS, max_iter=3, tol=None)
     assert given.coef.tolist() == expected.coef.tolist()
 
 
@@ -176,7 +176,7 @@ def overwrite(matrix):
         lambda X, y, f: Perceptron(callback=f, max_iter=5, tol=None).fit(X, y),
         lambda X, y, f: Perceptron(schedule=lambda t: f(t) or 1.0, max_iter=5, tol=None).fit(X, y),
         lambda X, y, f: AdalineRegressor(callback=f, max_iter=5, tol=None).fit(X, y),
-        lambda X, y, f: train(X, y, callback=f, epochs=5, tol=None),
+        lambda X, y, f: train(X, y, callback=f, max_iter=5, tol=None),
     ],
     ids=["callback", "schedule", "regression", "train"],
 )

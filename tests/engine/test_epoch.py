@@ -42,7 +42,7 @@ storage = pytest.mark.parametrize("stored", STORAGES.values(), ids=STORAGES.keys
 @given(integer_sets(), st.integers(1, 5))
 def test_single_sample_perceptron_is_the_lectures(stored, data, epochs):
     X, label = data
-    run = train(stored(X), label, order="cyclic", epochs=epochs, tol=None)
+    run = train(stored(X), label, order="cyclic", max_iter=epochs, tol=None)
     w, b, mistakes = reference.perceptron(X.tolist(), (2 * label - 1).tolist(), [range(len(X))] * epochs)
     assert (run.coef.tolist(), run.intercept.tolist()) == ([w], [b])
     assert run.mistakes == tuple(mistakes[: run.epochs])
@@ -52,7 +52,7 @@ def test_single_sample_perceptron_is_the_lectures(stored, data, epochs):
 @given(integer_sets(), st.integers(1, 4))
 def test_batch_perceptron_is_the_lectures(stored, data, epochs):
     X, label = data
-    run = train(stored(X), label, order="cyclic", epochs=epochs, tol=None, batch=True)
+    run = train(stored(X), label, order="cyclic", max_iter=epochs, tol=None, batch=True)
     w, b = reference.batch_perceptron(X.tolist(), (2 * label - 1).tolist(), epochs)
     assert (run.coef.tolist(), run.intercept.tolist()) == ([w], [b])
 
@@ -64,7 +64,7 @@ def test_any_start_and_any_weights(data, start, weights):
     if not weights.any():
         return
     w0, b0 = start[: X.shape[1]], start[-1]
-    run = train(X, label, order="cyclic", epochs=3, tol=None, init=(w0, b0), sample_weight=weights)
+    run = train(X, label, order="cyclic", max_iter=3, tol=None, init=(w0, b0), sample_weight=weights)
     used = [i for i in range(len(X)) if weights[i]]
     w, b, _ = reference.perceptron(
         X.tolist(), (2 * label - 1).tolist(), [used] * 3, w0=w0, b0=b0, weights=weights.tolist()
@@ -85,7 +85,7 @@ def test_any_start_and_any_weights(data, start, weights):
 def test_learning_rate_schedules_follow_their_formula(schedule, rate):
     rng = np.random.default_rng(3)
     X, label = rng.integers(-5, 6, (40, 3)).astype(float), rng.integers(0, 2, 40)
-    run = train(X, label, order="cyclic", epochs=24, tol=None, schedule=schedule)
+    run = train(X, label, order="cyclic", max_iter=24, tol=None, schedule=schedule)
     rates = [float(rate(t)) for t in range(1, 25)]
     w, b, _ = reference.perceptron(X.tolist(), (2 * label - 1).tolist(), [range(40)] * 24, rates=rates)
     np.testing.assert_allclose(run.coef[0], w, rtol=1e-9)
@@ -96,7 +96,7 @@ def test_learning_rate_schedules_follow_their_formula(schedule, rate):
 @given(integer_sets(classes=3), st.integers(1, 4))
 def test_one_vs_all_in_one_pass_is_one_perceptron_per_class(stored, data, epochs):
     X, label = data
-    run = train(stored(X), label, order="cyclic", epochs=epochs, tol=None)
+    run = train(stored(X), label, order="cyclic", max_iter=epochs, tol=None)
     expected = reference.one_vs_all(X.tolist(), label.tolist(), 3, [range(len(X))] * epochs)
     assert run.coef.tolist() == [w for w, _, _ in expected]
     assert run.intercept.tolist() == [b for _, b, _ in expected]
@@ -106,7 +106,7 @@ def test_one_vs_all_in_one_pass_is_one_perceptron_per_class(stored, data, epochs
 @given(integer_sets(classes=4, most_rows=20), st.integers(1, 4))
 def test_one_vs_one_in_one_pass_is_one_perceptron_per_pair(stored, data, epochs):
     X, label = data
-    run = train(stored(X), label, order="cyclic", epochs=epochs, tol=None, multiclass="ovo")
+    run = train(stored(X), label, order="cyclic", max_iter=epochs, tol=None, multiclass="ovo")
     expected = reference.one_vs_one(X.tolist(), label.tolist(), 4, [range(len(X))] * epochs)
     assert run.coef.tolist() == [w for w, _, _ in expected]
     assert run.intercept.tolist() == [b for _, b, _ in expected]

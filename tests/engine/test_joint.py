@@ -20,7 +20,7 @@ storage = pytest.mark.parametrize("stored", STORAGES.values(), ids=STORAGES.keys
 @given(integer_sets(classes=3), st.integers(1, 4))
 def test_joint_training_is_ultraconservative(stored, data, epochs):
     X, label = data
-    run = train(stored(X), label, order="cyclic", epochs=epochs, tol=None, multiclass="joint")
+    run = train(stored(X), label, order="cyclic", max_iter=epochs, tol=None, multiclass="joint")
     W, b, mistakes = reference.joint(X.tolist(), label.tolist(), 3, [range(len(X))] * epochs)
     assert (run.coef.tolist(), run.intercept.tolist()) == (W, b)
     assert run.mistakes == tuple(mistakes[: run.epochs])

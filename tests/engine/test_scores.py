@@ -8,7 +8,7 @@ from hypothesis import given
 from rosenblatt.data.table import ALL_ROWS, as_table
 from rosenblatt.engine.scores import all_finite, misfits, score, weigh_errors
 from rosenblatt.training.algorithm import as_hyperplanes
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.multiclass import coding_matrix, make_task
 from strategies import integer_sets
 
 
@@ -31,7 +31,7 @@ def test_the_scores_of_some_rows_or_all_are_products(kind, order, data):
 @given(data=integer_sets(classes=3))
 def test_rows_whose_class_does_not_win_are_errors_and_so_are_ties(kind, classes, data):
     X, label = data[0], np.minimum(data[1], classes - 1).astype(np.int32)
-    sign = code(classes, "ovr")
+    sign = coding_matrix(classes, "ovr")
     weight = np.arange(1.0, len(X) + 1)
     task = make_task(label, sign, "ovr", weight=weight, bias=1.0)
     W = np.round(np.linspace(-1, 1, sign.shape[1] * X.shape[1])).reshape(sign.shape[1], -1)

@@ -16,4 +16,4 @@ def test_a_chunk_can_be_trained_on(tmp_path):
     (tmp_path / "rows.svm").write_text("".join(f"{i % 2} 1:{i} {2 + i % 5}:0.5\n" for i in range(40)))
     (chunk,) = open_source(tmp_path / "rows.svm")
     assert chunk.after.row == 40
-    assert train(chunk.table.matrix(), chunk.label, epochs=1).trials == 40
+    assert train(chunk.table.matrix(), chunk.label, max_iter=1).trials == 40

@@ -83,7 +83,7 @@ def test_what_is_shown_is_what_a_fit_learns(name, seed):
         return
     if "mean" in run.arrays:
         np.testing.assert_allclose(mean_at_the_end(run), learned, rtol=1e-9, atol=1e-9)
-    elif not model._algorithm().derived and name != "VotedPerceptron":
+    elif not model._algorithm().derives_weights and name != "VotedPerceptron":
         np.testing.assert_array_equal(run.arrays["W"][run.arrays["at"][-1]], learned)
 
 
@@ -115,7 +115,7 @@ def test_arrays_begin_at_multiples_of_their_width():
 def test_every_trial_is_that_of_the_lectures_algorithm(data):
     one = scene(f"data={data}")
     run, (X, y) = frames(one).arrays, one.rows()
-    trials = list(trace(X, y, epochs=int(run["row"].size / len(y))))
+    trials = list(trace(X, y, max_iter=int(run["row"].size / len(y))))
     assert len(trials) == run["row"].size
     for k, trial in enumerate(trials):
         assert (trial.row, trial.mistake) == (run["row"][k], bool(run["mistake"][k] & MISTAKE))

@@ -105,7 +105,7 @@ def test_units_are_what_they_were_drawn_as():
 @pytest.mark.parametrize("changes", [{"gamma": 2.0}, {"degree": 3}, {"fit_intercept": True}, {"coef0": 2.0}], ids=str)
 def test_a_kernel_does_not_learn_on_in_another_space(changes):
     model = KernelPerceptron(kernel="poly", degree=2).fit(X, Y)
-    with pytest.raises(InvalidInput, match=r"is not what the model was fitted with, .*Set that back, or fit anew"):
+    with pytest.raises(InvalidInput, match=r"is not what the model was fitted with, .*Set it back, or fit again"):
         model.set_params(**changes).partial_fit(X, Y)
 
 

@@ -147,7 +147,7 @@ def test_the_average_is_exact_on_integers_and_can_be_read_at_any_time(data, cut)
     assert watched.coef_.tolist() == blind.coef_.tolist()
     assert watched.intercept_.tolist() == blind.intercept_.tolist()
     # B20: the average times the trials is the sum of the iterates, exactly.
-    iterates = [np.append(trial.w, trial.b) for trial in rosenblatt.trace(X, label, epochs=1)]
+    iterates = [np.append(trial.w, trial.b) for trial in rosenblatt.trace(X, label, max_iter=1)]
     np.testing.assert_allclose(weights(blind) * len(X), np.sum(iterates, axis=0), rtol=1e-14)
 
 

@@ -22,7 +22,7 @@ def shown():
     overlapping, parted = certify(*tall), certify(*wide)
     recording = record(Perceptron(max_iter=5, tol=None), *wide)
     epochs = []
-    run = train(*several, epochs=20, tol=None, callback=epochs.append)
+    run = train(*several, max_iter=20, tol=None, callback=epochs.append)
     return {
         "Run": fitted.run_,
         "Run of train": run,

@@ -11,7 +11,7 @@ from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners.arow import Arow
 from rosenblatt.training.algorithm import EpochArgs, new_counts
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.multiclass import coding_matrix, make_task
 from strategies import integer_sets
 from ways import trained
 
@@ -106,7 +106,7 @@ def test_one_trial_is_the_formula_of_the_paper(full, kind):
     x, r = np.array([2.0, 0.0, -1.0]), 0.5
     algorithm, every = Arow(r, full), np.empty(0, np.int32)
     state, label = algorithm.start(1, 3, np.float64), np.array([1], np.int32)
-    task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    task = make_task(label, coding_matrix(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     shown = EpochArgs(as_table(kind(x[None])).rows, task, every, every, np.arange(1), 1.0, new_counts(1), False)
     algorithm.run_epoch(shown, state, state)
     z = np.append(x, 1.0)

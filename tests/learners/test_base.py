@@ -202,7 +202,7 @@ def test_an_interrupted_chunk_leaves_a_kernel_perceptron_as_it_was(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("rosenblatt.kernels.blocks.Blockwise._learn", interrupted)
+        patch.setattr("rosenblatt.kernels.unbounded.Blockwise._learn", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(X, y)
     assert (model.predict(X).tolist(), model.t_, model.classes_.tolist()) == (expected, seen, [0, 1])

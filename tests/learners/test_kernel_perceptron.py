@@ -379,7 +379,7 @@ def test_bad_objects_get_a_sentence():
         KernelPerceptron(kernel="poly", degree=9, max_iter=2).fit(1e10 * np.ones((4, 3), np.float32), [0, 1, 0, 1])
     with pytest.raises(InvalidInput, match="aggregate='vote'"):
         KernelPerceptron(budget=5).fit(*IRIS).predict(IRIS[0], aggregate="vote")
-    with pytest.raises(InvalidInput, match="Fit it anew"):
+    with pytest.raises(InvalidInput, match="Fit again"):
         KernelPerceptron(budget=5).fit(*IRIS).set_params(budget=6).partial_fit(*IRIS)
     with pytest.raises(AttributeError, match="has no stream"):
         KernelPerceptron(kernel="precomputed").partial_fit(np.eye(2), [0, 1])

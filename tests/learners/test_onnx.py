@@ -142,7 +142,7 @@ def test_pipelines_are_converted_once_the_members_are_registered():
 def test_what_cannot_be_converted_is_refused_with_a_sentence(monkeypatch):
     with pytest.raises(InvalidInput, match="A KernelPerceptron cannot be converted"):
         to_onnx(KernelPerceptron())
-    with pytest.raises(InvalidInput, match=r"dtype=.* is not possible"):
+    with pytest.raises(InvalidInput, match=r"dtype=.* is invalid"):
         to_onnx(Perceptron(), dtype=np.int64)
     with pytest.raises(NotFittedError):
         to_onnx(Perceptron())

@@ -257,7 +257,7 @@ def test_parameters_are_those_of_the_function_and_of_the_family():
     ("chosen", "error", "words"),
     [
         ({"overshot": 1.0}, InvalidArgument, "has no parameter 'overshot'. Did you mean 'overshoot'"),
-        ({"wide": "far"}, InvalidInput, "wide='far' is not possible: it must be a number"),
+        ({"wide": "far"}, InvalidInput, "wide='far' is invalid: it must be a number"),
         ({"power": 1.5}, InvalidInput, "a whole number, as its default 1 is; write 1.0 there for any number"),
         ({"caps": "no"}, InvalidInput, "it must be True or False"),
     ],
@@ -345,7 +345,7 @@ def test_a_loop_refuses_what_it_cannot_do():
         Plain().fit(sp.csr_matrix(X), y)
     with pytest.raises(InvalidInput, match="Plain takes no weights of rows or classes"):
         Plain().fit(X, y, sample_weight=np.full(len(y), 2.0))
-    with pytest.raises(InvalidInput, match="Give it a parameter fit_intercept=True to be told"):
+    with pytest.raises(InvalidInput, match="Give it a parameter fit_intercept=True to receive the value"):
         Plain(fit_intercept=False).fit(X, y)
     with pytest.raises(InvalidArgument, match="shards"):
         Plain(shards=2)
@@ -400,7 +400,7 @@ def test_facts_are_of_rules_and_names_of_functions():
         define("@learner(finite=True)\ndef Loop(X, y, order, weights, bias): return 0, 0, 0.0")
     with pytest.raises(InvalidInput, match="a lambda has no name"):
         learner(lambda margin: (0.0, 0.0))
-    with pytest.raises(InvalidInput, match="is no function"):
+    with pytest.raises(InvalidInput, match="is not a function"):
         learner(Perceptron)
 
 
@@ -561,7 +561,7 @@ def test_a_rule_with_other_parameters_is_not_the_one_of_the_file(tmp_path):
     define("@learner\ndef Relaxation(margin, rate, other=1.0): return rate, 0.0")
     with pytest.raises(InvalidInput, match="the parameters of Relaxation are not"):
         load(tmp_path / "own.safetensors")
-    with pytest.raises(InvalidInput, match="Relaxation was defined anew after this model was made"):
+    with pytest.raises(InvalidInput, match="Relaxation was defined again after this model was made"):
         save(Relaxation(), tmp_path / "own.safetensors")
 
 

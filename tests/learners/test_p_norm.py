@@ -14,7 +14,7 @@ from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners.p_norm import PNorm
 from rosenblatt.training.algorithm import EpochArgs, new_counts
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.multiclass import coding_matrix, make_task
 from strategies import integer_sets
 
 THREE = {"shuffle": False, "max_iter": 3, "tol": None, "keep": "last"}
@@ -174,7 +174,7 @@ def present(rows, labels, power, bias=0.0, cost=None, dtype=np.float64):
     algorithm, every = PNorm(power), np.empty(0, np.int32)
     state = algorithm.start(1, rows.shape[1], dtype)
     label = np.array(labels, np.int32)
-    task = make_task(label, code(2, "ovr"), "ovr", class_cost=cost, weight=np.empty(0), bias=bias)
+    task = make_task(label, coding_matrix(2, "ovr"), "ovr", class_cost=cost, weight=np.empty(0), bias=bias)
     counts = new_counts(1)
     table = as_table(rows.astype(dtype))
     algorithm.run_epoch(EpochArgs(table.rows, task, every, every, np.arange(1), 1.0, counts, False), state, state)

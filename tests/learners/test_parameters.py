@@ -101,23 +101,23 @@ def test_parameters_are_taken_by_name_only(cls):
 @pytest.mark.parametrize(
     ("model", "sentence"),
     [
-        (Perceptron(max_iter=0), "max_iter=0 is not possible: it must be a whole number from 1."),
-        (Perceptron(max_iter=True), "max_iter=True is not possible: it must be a whole number from 1."),
-        (Perceptron(tol="x"), "tol='x' is not possible: it must be a number, or None for all epochs."),
-        (Perceptron(tol=np.nan), "tol=nan is not possible: it must be a number, or None for all epochs."),
+        (Perceptron(max_iter=0), "max_iter=0 is invalid: it must be a whole number from 1."),
+        (Perceptron(max_iter=True), "max_iter=True is invalid: it must be a whole number from 1."),
+        (Perceptron(tol="x"), "tol='x' is invalid: it must be a number, or None for all epochs."),
+        (Perceptron(tol=np.nan), "tol=nan is invalid: it must be a number, or None for all epochs."),
         (Perceptron(shuffle="often"), "shuffle='often' is not known: choose one of True, False, 'random'."),
         (Perceptron(shuffle=1), "shuffle=1 is not known: choose one of True, False, 'random'."),
         (Perceptron(keep="first"), "keep='first' is not known: choose one of None, 'last', 'best'."),
-        (Perceptron(max_seconds=-1), "max_seconds=-1 is not possible: it must be a positive number or None."),
-        (Perceptron(eta0=np.inf), "eta0=inf is not possible: it must be a positive number."),
-        (Perceptron(l1_ratio=1.5), "l1_ratio=1.5 is not possible: it must be a number from 0 to 1."),
-        (PassiveAggressive(C=0), "C=0 is not possible: it must be a positive number, infinity included."),
-        (AROW(r=None), "r=None is not possible: it must be a positive number."),
+        (Perceptron(max_seconds=-1), "max_seconds=-1 is invalid: it must be a positive number or None."),
+        (Perceptron(eta0=np.inf), "eta0=inf is invalid: it must be a positive number."),
+        (Perceptron(l1_ratio=1.5), "l1_ratio=1.5 is invalid: it must be a number from 0 to 1."),
+        (PassiveAggressive(C=0), "C=0 is invalid: it must be a positive number, infinity included."),
+        (AROW(r=None), "r=None is invalid: it must be a positive number."),
         (AROW(covariance=["full"]), "covariance=['full'] is not known: choose one of 'auto', 'diagonal', 'full'."),
-        (Winnow(factor=1), "factor=1 is not possible: it must be a number above 1."),
-        (SoftMargin(alpha="0"), "alpha='0' is not possible: it must be a number from 0."),
+        (Winnow(factor=1), "factor=1 is invalid: it must be a number above 1."),
+        (SoftMargin(alpha="0"), "alpha='0' is invalid: it must be a number from 0."),
         (KernelPerceptron(gamma="wide"), 'it must be a positive number, "scale", "auto" or None.'),
-        (KernelPerceptron(residual=1.0), "residual=1.0 is not possible: it must be a number from 0 and below 1."),
+        (KernelPerceptron(residual=1.0), "residual=1.0 is invalid: it must be a number from 0 and below 1."),
         (MaximumMargin(multiclass="joint"), "multiclass='joint' is not known: choose one of 'ovr', 'ovo', 'ovo-vote'."),
     ],
     ids=str,
@@ -160,7 +160,7 @@ def test_fields_are_inherited_and_may_be_declared_again():
     assert list(Derived.declared) == ["third", "first", "second"]
     assert (Base().first, Base.declared["first"].text) == (1, "First.")
     assert "third : float, default 0.5" in Derived.__doc__
-    with pytest.raises(InvalidInput, match="first=4 is not possible: it must be a whole number from 5"):
+    with pytest.raises(InvalidInput, match="first=4 is invalid: it must be a whole number from 5"):
         Derived(first=4)._check_declared()
 
 

@@ -14,7 +14,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import pocket
 from rosenblatt.learners.pocket import PocketAlgorithm, PocketRoom, run_pocket_epoch
 from rosenblatt.training.algorithm import EpochArgs, never, new_counts
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.multiclass import coding_matrix, make_task
 from strategies import integer_sets
 
 
@@ -25,7 +25,7 @@ def test_the_pocket_of_every_problem_has_the_errors_it_counted(data, seed):
     for multiclass in ("ovr", "ovo"):
         model = PocketPerceptron(multiclass=multiclass, max_iter=4, tol=None, random_state=seed).fit(X, label)
         stream = model._stream
-        sign = stream._code(3)[:, : stream.known][label]
+        sign = stream.settings.coding_matrix(3)[:, : stream.known][label]
         wrong = (sign * (X @ model.coef_.T + model.intercept_) <= 0) & (sign != 0)
         assert stream.state.errors.tolist() == wrong.sum(0).tolist()
 
@@ -61,7 +61,7 @@ def test_the_errors_of_the_pocket_never_rise_and_are_those_that_it_counts():
     X = rng.integers(-3, 4, (30, 2)).astype(float)
     label = (X[:, 0] + rng.standard_normal(30) > 0).astype(np.int32)
     algorithm, every = PocketAlgorithm(), np.empty(0, np.int32)
-    task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    task = make_task(label, coding_matrix(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     state, found = algorithm.start(1, 2, np.float64), []
     for _ in range(20):
         order = rng.integers(0, 30, 30).astype(np.int32)
@@ -76,7 +76,7 @@ def test_the_errors_of_the_pocket_never_rise_and_are_those_that_it_counts():
 
 
 def problems_of(algorithm, rows, label, classes=3):
-    task = make_task(label, code(classes, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    task = make_task(label, coding_matrix(classes, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     every, active = np.empty(0, np.int32), np.arange(classes)
     return lambda late=never: EpochArgs(rows, task, every, every, active, 1.0, new_counts(classes), False, late)
 
@@ -134,7 +134,7 @@ def test_an_epoch_can_be_interrupted_while_all_rows_are_looked_at(monkeypatch):
     X = rng.standard_normal((300, 2))
     label = (X[:, 0] > 0).astype(np.int32)
     algorithm, every = PocketAlgorithm(), np.empty(0, np.int32)
-    task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    task = make_task(label, coding_matrix(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     state, counts = algorithm.start(1, 2, np.float64), new_counts(1)
     state.settled[:] = 1
     looks = iter([False] * 100)
@@ -149,7 +149,7 @@ def test_an_epoch_can_be_interrupted_while_all_rows_are_looked_at(monkeypatch):
 def test_a_loop_that_is_cut_into_pieces_learns_the_same():
     random = np.random.default_rng(0)
     X, label = random.integers(-4, 5, (40, 3)).astype(float), random.integers(0, 3, 40).astype(np.int32)
-    task = make_task(label, code(3, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    task = make_task(label, coding_matrix(3, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     rows, every, found = as_table(X).rows, np.empty(0, np.int32), []
     for most in (1, 7, 10**6):
         state, counts = PocketAlgorithm().start(3, 3, np.float64), new_counts(3)

@@ -10,7 +10,7 @@ from rosenblatt.learners.alma import AlmaRule
 from rosenblatt.learners.projection import Projected
 from rosenblatt.learners.romma import RommaRule
 from rosenblatt.training.algorithm import EpochArgs, new_counts
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.multiclass import coding_matrix, make_task
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def present(rows, labels, rule, bias=0.0, cost=None):
     algorithm, every = Projected(rule), np.empty(0, np.int32)
     state = algorithm.start(1, rows.shape[1], np.float64)
     label = np.array(labels, np.int32)
-    task = make_task(label, code(2, "ovr"), "ovr", class_cost=cost, weight=np.empty(0), bias=bias)
+    task = make_task(label, coding_matrix(2, "ovr"), "ovr", class_cost=cost, weight=np.empty(0), bias=bias)
     counts = new_counts(1)
     algorithm.run_epoch(
         EpochArgs(as_table(rows).rows, task, every, every, np.arange(1), 1.0, counts, False), state, state

@@ -7,7 +7,7 @@ from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, SoftMar
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners.sharding import fit_shards
 from rosenblatt.scaling.partitions import shard_of_block
-from rosenblatt.training.sharded import OnThreads
+from rosenblatt.training.sharded import LocalShards
 
 
 def some_rows(classes=3):
@@ -18,7 +18,7 @@ def some_rows(classes=3):
 
 def shards_of(X, y, count=6, threads=1):
     parts = np.array_split(np.arange(len(X)), count)
-    return OnThreads([shard_of_block(number, X[part], y[part]) for number, part in enumerate(parts)], threads)
+    return LocalShards([shard_of_block(number, X[part], y[part]) for number, part in enumerate(parts)], threads)
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_other_losses_have_no_probabilities(loss):
     [
         ({"alpha": 0.0}, "schedule='optimal' divides by alpha"),
         ({"alpha": 0.0, "schedule": "pegasos"}, "schedule='pegasos' divides by alpha"),
-        ({"schedule": "never"}, "schedule='never' is not possible: it must be one of 'optimal', 'pegasos'"),
+        ({"schedule": "never"}, "schedule='never' is invalid: it must be one of 'optimal', 'pegasos'"),
         ({"loss": "logistic", "multiclass": "joint"}, "does not exist for SoftMargin"),
     ],
     ids=str,

@@ -12,7 +12,7 @@ from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners.winnow import BalancedWinnowRule, Multiplicative, WinnowRule
 from rosenblatt.training.algorithm import EpochArgs, new_counts
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.multiclass import coding_matrix, make_task
 from strategies import integer_sets
 
 THREE = {"shuffle": False, "max_iter": 3, "tol": None}
@@ -87,7 +87,7 @@ def test_a_stream_goes_on_with_as_many_problems_as_its_form_has(first, learn):
 
 def after(algorithm, X, label):
     """Return the state after one pass over two classes."""
-    sign, every = code(2, "ovr"), np.empty(0, np.int32)
+    sign, every = coding_matrix(2, "ovr"), np.empty(0, np.int32)
     task = make_task(np.array(label, np.int32), sign, "ovr", weight=np.empty(0), bias=0.0)
     state = algorithm.start(1, len(X[0]), np.float64)
     rows = as_table(np.array(X, float)).rows
@@ -130,7 +130,7 @@ def test_states_of_other_rules_are_of_another_kind():
 def test_a_mistake_multiplies_the_weights_of_the_features_of_the_row(rule, threshold, label, wanted):
     algorithm, every = Multiplicative(rule, threshold), np.empty(0, np.int32)
     state = algorithm.start(1, 3, np.float64)
-    task = make_task(np.array([label], np.int32), code(2, "ovr"), "ovr", weight=np.empty(0), bias=0.0)
+    task = make_task(np.array([label], np.int32), coding_matrix(2, "ovr"), "ovr", weight=np.empty(0), bias=0.0)
     rows, counts = as_table([[1.0, 0.0, 2.0]]).rows, new_counts(1)
     algorithm.run_epoch(EpochArgs(rows, task, every, every, np.arange(1), 1.0, counts, False), state, state)
     assert state.W[0].tolist() == wanted

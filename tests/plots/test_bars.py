@@ -22,7 +22,7 @@ def test_bars_left_of_zero_are_the_mistakes():
 
 def test_ties_are_mistakes():
     X, y = logical("or")
-    run = train(X, y, init=([0.0, 1.0], 0.0), epochs=1, tol=None, order="cyclic")
+    run = train(X, y, init=([0.0, 1.0], 0.0), max_iter=1, tol=None, order="cyclic")
     ax = plot_margins(run, X, y)
     wrong = (y * (X @ run.coef[0] + run.intercept[0]) <= 0).sum()
     assert sum(bar.get_height() for bar in ax.patches if bar.get_x() < -1e-12) == wrong > 0

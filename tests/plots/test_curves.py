@@ -50,7 +50,7 @@ def test_errors_without_measurement_draw_the_mistakes_only():
 
 def test_errors_mark_the_stopping_point_and_the_epoch_kept():
     best_first = [0.5, 0.25, 0.5, 0.75]
-    run = train(*XOR, keep="best", epochs=4, tol=None, seed=3)
+    run = train(*XOR, keep="best", max_iter=4, tol=None, random_state=3)
     run = replace(run, errors=tuple(best_first), kept=2)
     ax = plot_errors(run)
     assert texts(ax) == ["kept: epoch 2", "stopped: epoch 4"]
@@ -59,7 +59,7 @@ def test_errors_mark_the_stopping_point_and_the_epoch_kept():
 
 
 def test_errors_of_a_long_run_are_smoothed_around_their_mean():
-    run = train(*XOR, epochs=200, tol=None, order="shuffled")
+    run = train(*XOR, max_iter=200, tol=None, order="shuffled")
     ax = plot_errors(run)
     raw, smooth = (np.asarray(line.get_ydata()) for line in ax.lines[:2])
     assert raw.size == smooth.size == 200
@@ -86,14 +86,14 @@ def test_mistakes_stay_below_a_bound_that_is_drawn():
 
 
 def test_mistakes_are_counted_on_a_logarithmic_scale_where_the_bound_is_far_away():
-    runs = [train(*OR, order="cyclic"), train(*OR, seed=1)]
+    runs = [train(*OR, order="cyclic"), train(*OR, random_state=1)]
     ax = plot_mistakes(*runs, bound=[100, 1e6])
     assert ax.get_yscale() == "log"
     assert texts(ax) == ["at most 100", "at most 1,000,000"]
 
 
 def test_a_shared_bound_is_drawn_once():
-    runs = [train(*OR, order="cyclic"), train(*OR, seed=1)]
+    runs = [train(*OR, order="cyclic"), train(*OR, random_state=1)]
     assert texts(plot_mistakes(*runs, bound=np.float64(50))) == ["at most 50"]
 
 

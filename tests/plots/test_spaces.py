@@ -82,7 +82,7 @@ def test_spaces_draw_the_hyperplane_left_and_the_weights_right():
 
 def test_spaces_say_where_there_is_no_solution():
     X, y = logical("xor")
-    _, right = plot_spaces(trace(X, y, epochs=1, fit_intercept=False), X, y)
+    _, right = plot_spaces(trace(X, y, max_iter=1, fit_intercept=False), X, y)
     assert "no solution here" in texts(right)
 
 

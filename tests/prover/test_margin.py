@@ -108,7 +108,7 @@ def test_no_run_makes_more_mistakes_than_the_bound(data, order, seed):
     X, y, _, _ = data
     assume(len(set(y.tolist())) == 2)
     certificate = certify(X, y)
-    run = train(X, y, order=order, seed=seed, epochs=100_000)
+    run = train(X, y, order=order, random_state=seed, max_iter=100_000)
     assert run.stop.name == "SEPARATED"
     assert run.updates <= certificate.mistake_bound
     assert certificate.radius**2 / certificate.augmented.lower**2 < certificate.mistake_bound + 1.001

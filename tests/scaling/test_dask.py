@@ -125,11 +125,11 @@ def test_files_are_read_alike_wherever_and_give_what_one_machine_learns(client, 
     there = scaling.fit(AveragedPerceptron(), pattern, rounds=2, hold=hold, format="text")
     from rosenblatt.learners.sharding import fit_shards
     from rosenblatt.scaling.partitions import FileRows, resolve_files, shard_of_files
-    from rosenblatt.training.sharded import OnThreads
+    from rosenblatt.training.sharded import LocalShards
 
     paths, options, names, _ = resolve_files([pattern], {"format": "text"})
     shards = [shard_of_files(number, FileRows([path], options), names, True) for number, path in enumerate(paths)]
-    assert same(there, fit_shards(AveragedPerceptron(), OnThreads(shards), rounds=2))
+    assert same(there, fit_shards(AveragedPerceptron(), LocalShards(shards), rounds=2))
     assert there.classes_.tolist() == ["ham", "spam"]
     predicted = scaling.predict(there, pattern, format="text").compute()
     assert np.mean(predicted == np.concatenate([label[k::4] for k in range(4)])) > 0.55

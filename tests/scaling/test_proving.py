@@ -8,7 +8,7 @@ from rosenblatt import certify, verify
 from rosenblatt.errors import InvalidInput
 from rosenblatt.scaling.partitions import shard_of_block
 from rosenblatt.scaling.proving import certify_shards
-from rosenblatt.training.sharded import OnThreads
+from rosenblatt.training.sharded import LocalShards
 from rosenblatt.training.shards import Shard
 
 RANDOM = np.random.default_rng(0)
@@ -39,7 +39,7 @@ CASES = {
 
 def shards_of(rows, y, count=7):
     parts = np.array_split(np.arange(rows.shape[0]), count)
-    return OnThreads([shard_of_block(number, rows[part], np.asarray(y)[part]) for number, part in enumerate(parts)])
+    return LocalShards([shard_of_block(number, rows[part], np.asarray(y)[part]) for number, part in enumerate(parts)])
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -73,4 +73,4 @@ def test_out_of_time_is_undecided_and_no_rows_are_refused():
     assert found.verdict == "undecided"
     assert found.reason
     with pytest.raises(InvalidInput, match="no rows to certify"):
-        certify_shards(OnThreads([Shard(0, [])]))
+        certify_shards(LocalShards([Shard(0, [])]))

@@ -8,18 +8,22 @@ from sklearn.base import clone
 from rosenblatt import ALMA, AROW, ROMMA, Perceptron, PNormPerceptron, SoftMargin, VotedPerceptron
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.rows import Hyperplanes
+from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
-from rosenblatt.training import pieces as pieces_module
+from rosenblatt.storage.registry import Fault
+from rosenblatt.training import stream as stream_module
 from rosenblatt.training.algorithm import (
     EpochArgs,
     all_finite,
     best_order,
+    check_start,
     copy_state,
     new_counts,
     order_of,
     start_state,
 )
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.first_order import FirstOrder
+from rosenblatt.training.multiclass import coding_matrix, make_task
 from rosenblatt.training.scores import scores
 from ways import METHODS, STREAMING, trained
 
@@ -85,7 +89,7 @@ def test_features_that_come_late_are_as_if_they_had_been_zero(algorithm):
 
 @pytest.mark.parametrize("name", ["AROW", "balanced Winnow", "ALMA"])
 def test_what_cannot_be_merged_says_so(name):
-    with pytest.raises(InvalidInput, match="has no meaning that is known"):
+    with pytest.raises(InvalidInput, match="No meaningful mean of states"):
         METHODS[name].merge([], np.empty(0))
 
 
@@ -115,7 +119,7 @@ def sparse_pass(joint=False, classes=9, n=60, d=40, seed=1, dtype=np.float64):
     """Return a pass over sparse rows of up to 20 entries with values that sums depend on the order of."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < rng.random((n, 1)) / 2)
-    label, sign = rng.integers(0, classes, n).astype(np.int32), code(classes, "ovr")
+    label, sign = rng.integers(0, classes, n).astype(np.int32), coding_matrix(classes, "ovr")
     task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
     counts, every = new_counts(1 if joint else classes), np.empty(0, np.int32)
     rows = as_table(sp.csr_matrix(X.astype(dtype))).rows
@@ -177,7 +181,7 @@ def test_scores_and_streams_do_not_depend_on_the_pieces_that_they_are_cut_into(m
         whole = Perceptron().partial_fit(rows, y)
         expected = whole.decision_function(rows)
         with monkeypatch.context() as patch:
-            patch.setattr(pieces_module, "PIECE_ENTRIES", 30)
+            patch.setattr(stream_module, "PIECE_ENTRIES", 30)
             patch.setattr("rosenblatt.training.scores.PIECE_ENTRIES", 30)
             pieces = Perceptron().partial_fit(rows, y)
             assert pieces.coef_.tolist() == whole.coef_.tolist()
@@ -200,7 +204,7 @@ def test_nothing_of_an_interrupted_chunk_is_learned(monkeypatch, model):
         return present(self, *arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(pieces_module, "PIECE_ENTRIES", 30)
+        patch.setattr(stream_module, "PIECE_ENTRIES", 30)
         patch.setattr(kind, "run_epoch", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(X, rng.integers(0, 3, 60))
@@ -242,7 +246,7 @@ def test_sparse_rows_of_an_interrupted_chunk_leave_the_other_weights_alone(monke
         return present(self, shown, state, into)
 
     with monkeypatch.context() as patch:
-        patch.setattr(pieces_module, "PIECE_ENTRIES", 1)
+        patch.setattr(stream_module, "PIECE_ENTRIES", 1)
         patch.setattr(kind, "run_epoch", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(few, np.arange(20) % 2)
@@ -256,3 +260,45 @@ def test_weights_whose_squares_overflow_are_finite_and_no_warning_says_otherwise
     none = np.zeros_like(large)
     for W, b, finite in ((large, 1.0, True), (large, np.inf, False), (none, np.nan, False), (none, 1.0, True)):
         assert all_finite(Hyperplanes(W, np.array([b], dtype), np.ones(1))) is finite
+
+
+def state_of(problems, features, order="C"):
+    algorithm = FirstOrder(perceptron(), averaged=True)
+    state = algorithm.start(problems, features, np.float32, order)
+    state.W[:], state.lag[:], state.t[:] = np.arange(state.W.size).reshape(state.W.shape), 2.0, 7
+    return algorithm, state
+
+
+def test_a_start_is_checked_and_spread_over_the_problems():
+    W, b = check_start(([1.0, 2.0], 3.0), 3, 2)
+    assert W.tolist() == [[1, 2]] * 3
+    assert b.tolist() == [3, 3, 3]
+    for wrong in (np.ones(2), ([1.0], 0.0), ("ab", 0.0), ([1.0, np.nan], 0.0), None, 3):
+        with pytest.raises(InvalidInput, match="init"):
+            check_start(wrong, 3, 2)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_more_problems_are_old_ones_with_either_sign_or_new(order):
+    algorithm, state = state_of(2, 3, order)
+    found = algorithm.grow(state, np.array([[0, 1], [-1, 0], [0, 0]]))
+    assert found.W.tolist() == [[3, 4, 5], [0, -1, -2], [0, 0, 0]]
+    assert found.lag[:, 0].tolist() == [2, -2, 0]
+    assert found.t.tolist() == [7, 7, 0]
+    assert found.W.dtype == np.float32
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_more_features_have_no_weight(order):
+    algorithm, state = state_of(2, 2, order)
+    found = algorithm.widen(state, 4)
+    assert found.W.tolist() == [[0, 1, 0, 0], [2, 3, 0, 0]]
+    assert found.lag.tolist() == [[2, 2, 0, 0]] * 2
+
+
+def test_a_state_from_a_file_has_the_shapes_that_loops_read():
+    algorithm, state = state_of(2, 3)
+    algorithm.check_state(state)
+    for wrong in (state._replace(b=np.zeros(3, np.float32)), state._replace(t=state.t - 9), state._replace(W=state.b)):
+        with pytest.raises(Fault, match="the state"):
+            algorithm.check_state(wrong)

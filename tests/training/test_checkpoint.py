@@ -37,7 +37,7 @@ CASES = [
     ("perceptron", {}, 2, {}),
     ("perceptron", {}, 4, {"batch": True}),
     ("averaged", {}, 4, {"order": "shuffled"}),
-    ("averaged", {"eta0": 0.3}, 2, {"hold_out": (5, 0), "keep": "best", "tol": 1e-3, "patience": 2}),
+    ("averaged", {"eta0": 0.3}, 2, {"hold_out": (5, 0), "keep": "best", "tol": 1e-3, "n_iter_no_change": 2}),
     ("arow", {}, 2, {"keep": "best"}),
     ("winnow", {}, 2, {}),
     ("alma", {}, 2, {}),
@@ -80,7 +80,7 @@ def test_a_checkpoint_of_another_training_or_a_damaged_one_is_refused(tmp_path):
     content = bytearray(path.read_bytes())
     content[-3] ^= 1
     path.write_bytes(content)
-    with pytest.raises(InvalidInput, match="is no checkpoint"):
+    with pytest.raises(InvalidInput, match="is not a checkpoint"):
         train(path, CASES[0], resume=True)
 
 
@@ -105,16 +105,16 @@ FORGERIES = [
     *((("trainer", "kept"), value) for value in (-1, 9, None)),
     *((("trainer", "fewest"), value) for value in ("x", {"float": "nan"})),
     *((("trainer", "updates"), value) for value in (10**30, -1)),
-    (("trainer", "looked"), 3),
-    *((("presenter", "epoch"), value) for value in (0, 1, 99, "1")),
-    *((("presenter", name), value) for name in ("trials", "chunks", "n_rows") for value in (-1, None, 0.5, 10**60)),
-    *((("presenter", "largest"), value) for value in (-1.0, {"float": "nan"}, {"float": "inf"}, None)),
+    (("trainer", "candidate"), 3),
+    *((("runner", "epoch"), value) for value in (0, 1, 99, "1")),
+    *((("runner", name), value) for name in ("trials", "chunks", "n_rows") for value in (-1, None, 0.5, 10**60)),
+    *((("runner", "largest"), value) for value in (-1.0, {"float": "nan"}, {"float": "inf"}, None)),
     *((("position", "row"), value) for value in (-1, 0, None, 10**30)),
     *((("position", "file"), value) for value in (-2, None)),
     *((("rules", "lowest"), value) for value in ([], [None], [{"float": "nan"}])),
     *((("rules", "stale"), value) for value in ([], [-1], [0] * 5)),
     *((("cycle",), value) for value in (None, [], [0, 0], [1, 2], ["a", "b"])),
-    *(((name,), value) for name in ("trainer", "rules", "presenter", "position") for value in (None, [], [[], []])),
+    *(((name,), value) for name in ("trainer", "rules", "runner", "position") for value in (None, [], [[], []])),
 ]
 
 
@@ -148,7 +148,7 @@ def test_a_forged_checkpoint_is_refused_before_anything_runs(place, value, third
         node[place[-1]] = value
 
     forged(path, edit)
-    with pytest.raises(InvalidInput, match=r"(cannot be resumed|is no checkpoint): .*Remove it, and train anew\."):
+    with pytest.raises(InvalidInput, match=r"(cannot be resumed|is not a checkpoint): .*Remove it, and train again\."):
         train(path, CASES[0], resume=True)
 
 
@@ -158,12 +158,12 @@ def test_a_checkpoint_that_lacks_something_is_refused(section, third_epoch, tmp_
     header, _ = split(third_epoch)
     path.write_bytes(third_epoch)
     forged(path, lambda model: model.pop(section))
-    with pytest.raises(InvalidInput, match="Remove it, and train anew"):
+    with pytest.raises(InvalidInput, match="Remove it, and train again"):
         train(path, CASES[0], resume=True)
     for name in content(header)[section]:
         path.write_bytes(third_epoch)
         forged(path, lambda model, name=name: model[section].pop(name))
-        with pytest.raises(InvalidInput, match="Remove it, and train anew"):
+        with pytest.raises(InvalidInput, match="Remove it, and train again"):
             train(path, CASES[0], resume=True)
 
 
@@ -172,5 +172,5 @@ def test_a_checkpoint_with_other_labels_than_the_rows_is_refused(name, value, th
     path = tmp_path / "forged"
     path.write_bytes(third_epoch)
     forged(path, lambda model: model["attributes"].update({name: value}))
-    with pytest.raises(InvalidInput, match="Remove it, and train anew"):
+    with pytest.raises(InvalidInput, match="Remove it, and train again"):
         train(path, CASES[0], resume=True)

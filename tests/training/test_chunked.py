@@ -62,7 +62,7 @@ def test_all_modes_of_several_classes_are_those_of_memory(multiclass):
     X, y = rows(4, sparse=True)
     parameters = {"multiclass": multiclass}
     wanted = in_memory("averaged", parameters, X, y)
-    same(learn_chunks(job_of("averaged", parameters, MemorySource(X, y), threads=2)), wanted)
+    same(learn_chunks(job_of("averaged", parameters, MemorySource(X, y), n_jobs=2)), wanted)
 
 
 def test_labels_that_come_late_change_nothing():
@@ -88,7 +88,7 @@ def test_labels_of_a_source_that_cannot_be_read_again_must_be_announced():
         learn_chunks(job_of("perceptron", {}, source, epochs=1, classes=np.array(["bee", "ant"]))),
         in_memory("perceptron", {}, X, y, epochs=1),
     )
-    with pytest.raises(InvalidInput, match="none of the announced"):
+    with pytest.raises(InvalidInput, match="not among the announced"):
         learn_chunks(job_of("perceptron", {}, MemorySource(X, y), classes=np.array(["ant", "cow"])))
 
 
@@ -135,7 +135,9 @@ def test_the_weighted_error_is_the_same_number_wherever_the_chunks_are_cut():
 def test_training_ends_when_the_held_out_error_stops_falling_and_keeps_the_best():
     X, y = rows(2, sparse=False)
     outcome = learn_chunks(
-        job_of("perceptron", {}, MemorySource(X, y), epochs=50, hold_out=(3, 0), tol=1e-3, patience=4, keep="best")
+        job_of(
+            "perceptron", {}, MemorySource(X, y), epochs=50, hold_out=(3, 0), tol=1e-3, n_iter_no_change=4, keep="best"
+        )
     )
     assert outcome.run.stop is Stop.VALIDATION
     assert outcome.run.epochs < 50
@@ -147,7 +149,9 @@ def test_shuffled_epochs_learn_from_every_row_and_are_seeded():
     X, y = rows(2, sparse=True)
 
     def weights(seed, order):
-        return learn_chunks(job_of("averaged", {}, MemorySource(X, y, rows=20), order=order, seed=seed)).model().W
+        return (
+            learn_chunks(job_of("averaged", {}, MemorySource(X, y, rows=20), order=order, random_state=seed)).model().W
+        )
 
     assert (weights(0, "shuffled") == weights(0, "shuffled")).all()
     assert (weights(0, "shuffled") != weights(1, "shuffled")).any()

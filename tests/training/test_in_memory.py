@@ -26,11 +26,12 @@ from rosenblatt.learners.pocket import PocketAlgorithm
 from rosenblatt.training import in_memory
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.in_memory import Job
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.multiclass import coding_matrix, make_task
 from rosenblatt.training.plan import Plan
 from rosenblatt.training.reasons import BATCH, LOSS, PERCEPTRON
+from rosenblatt.training.runner import RunClock
 from rosenblatt.training.stopping import Stop
-from rosenblatt.training.trainer import Clock, Trainer
+from rosenblatt.training.trainer import Trainer
 
 
 def noisy(n=400, d=3, seed=0, classes=2):
@@ -48,7 +49,7 @@ def separable(n=200, d=3, seed=0):
 
 def test_a_time_limit_does_not_change_the_run():
     X, y = noisy(100_000, seed=3)
-    one, other = train(X, y, epochs=2, tol=None), train(X, y, epochs=2, tol=None, seconds=1000.0)
+    one, other = train(X, y, max_iter=2, tol=None), train(X, y, max_iter=2, tol=None, max_seconds=1000.0)
     assert one.coef.tolist() == other.coef.tolist()
     assert one.mistakes == other.mistakes
 
@@ -58,7 +59,7 @@ def test_random_draws_do_not_claim_what_they_have_not_seen():
     X = np.r_[[[1.0]], np.linspace(1, 2, 30)[:, None], -np.linspace(1, 2, 30)[:, None]]
     y = np.r_[-1, np.ones(30), -np.ones(30)]
     for seed in range(20):
-        run = train(X, y, order="random", seed=seed, epochs=10, tol=None)
+        run = train(X, y, order="random", random_state=seed, max_iter=10, tol=None)
         assert run.stop.name == "EPOCHS"
 
 
@@ -94,17 +95,17 @@ def test_threads_share_the_problems_and_change_nothing(model, multiclass):
 
 def test_pieces_between_two_looks_at_the_clock_change_nothing(monkeypatch):
     X, y = noisy(300)
-    whole = train(X, y, epochs=3, tol=None)
-    monkeypatch.setattr(in_memory, "ENTRIES_PER_LOOK", 3 * 7)
-    pieces = train(X, y, epochs=3, tol=None, seconds=1000.0)
+    whole = train(X, y, max_iter=3, tol=None)
+    monkeypatch.setattr(in_memory, "ENTRIES_PER_CHECK", 3 * 7)
+    pieces = train(X, y, max_iter=3, tol=None, max_seconds=1000.0)
     assert pieces.coef.tolist() == whole.coef.tolist()
     assert pieces.trials == whole.trials
 
 
 def test_the_clock_ends_a_run_within_an_epoch(monkeypatch):
     X, y = noisy(300)
-    monkeypatch.setattr(in_memory, "ENTRIES_PER_LOOK", 3 * 7)
-    run = train(X, y, epochs=3, tol=None, seconds=1e-9)
+    monkeypatch.setattr(in_memory, "ENTRIES_PER_CHECK", 3 * 7)
+    run = train(X, y, max_iter=3, tol=None, max_seconds=1e-9)
     assert (run.stop, run.epochs, run.trials) == (Stop.SECONDS, 1, 7)
 
 
@@ -145,7 +146,7 @@ def test_a_cycle_on_whole_numbers_proves_that_no_hyperplane_separates():
 )
 def test_a_cycle_of_rounded_sums_is_a_cycle_as_computed(change):
     X, y = np.array(XOR[0], float), XOR[1]
-    run = train(change(X), y, order="cyclic", tol=None, epochs=10**6)
+    run = train(change(X), y, order="cyclic", tol=None, max_iter=10**6)
     assert run.stop is Stop.CYCLE
     assert "as computed, no hyperplane separates the rows, and certify decides it" in run.reason
 
@@ -155,7 +156,7 @@ def test_what_a_run_does_already_is_not_advised():
         model = AveragedPerceptron(shuffle=False).fit(*XOR)
     assert "Averaged" not in model.stop_reason_
     assert "shuffle" not in model.stop_reason_
-    long = train(*XOR, epochs=300, tol=None)
+    long = train(*XOR, max_iter=300, tol=None)
     assert "more epochs will hardly help; a kernel" in long.reason
     assert "allow more" not in long.reason
 
@@ -171,7 +172,7 @@ def test_the_pieces_in_which_rows_are_presented_do_not_change_a_bit(monkeypatch,
     X, y = noisy(90, seed=4, classes=3 if "multiclass" in member.get_params() else 2)
     X = np.abs(X)
     whole = clone(member).set_params(max_iter=4, tol=None, random_state=0).fit(kind(X), y)
-    monkeypatch.setattr(in_memory, "ENTRIES_PER_LOOK", 20)
+    monkeypatch.setattr(in_memory, "ENTRIES_PER_CHECK", 20)
     monkeypatch.setattr(pocket, "ENTRIES_PER_LOOK", 20)
     pieces = clone(member).set_params(max_iter=4, tol=None, random_state=0).fit(kind(X), y)
     assert pieces.coef_.tolist() == whole.coef_.tolist()
@@ -179,7 +180,7 @@ def test_the_pieces_in_which_rows_are_presented_do_not_change_a_bit(monkeypatch,
     assert (pieces.run_.mistakes, pieces.run_.losses) == (whole.run_.mistakes, whole.run_.losses)
 
 
-class Late(Clock):
+class Late(RunClock):
     """A clock whose limit is over after so many looks at it."""
 
     def __init__(self, looks):
@@ -193,7 +194,7 @@ class Late(Clock):
 
 
 def job_of(X, y, algorithm, **plan):
-    task = make_task(y.astype(np.int32), code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    task = make_task(y.astype(np.int32), coding_matrix(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     return Job(algorithm, as_table(X), task, Plan(**plan))
 
 
@@ -203,9 +204,9 @@ def job_of(X, y, algorithm, **plan):
     ids=lambda algorithm: type(algorithm).__name__,
 )
 def test_a_run_ends_in_the_middle_of_an_epoch_and_says_so(monkeypatch, algorithm):
-    monkeypatch.setattr(in_memory, "ENTRIES_PER_LOOK", 1)
+    monkeypatch.setattr(in_memory, "ENTRIES_PER_CHECK", 1)
     X, y = noisy(400)
-    job = job_of(X, y, algorithm, seconds=5.0, keep="best")
+    job = job_of(X, y, algorithm, max_seconds=5.0, keep="best")
     state = algorithm.start(1, 3, np.float64)
     run = Trainer(job.plan, in_memory.InMemory(job, state), Late(50)).run()
     assert run.stop is Stop.SECONDS
@@ -217,9 +218,9 @@ def test_a_run_ends_in_the_middle_of_an_epoch_and_says_so(monkeypatch, algorithm
 def test_without_time_to_measure_the_best_weights_the_last_ones_are_kept():
     X, y = noisy(400)
     algorithm = FirstOrder(perceptron())
-    job = job_of(X, y, algorithm, seconds=5.0, keep="best", tol=None)
+    job = job_of(X, y, algorithm, max_seconds=5.0, keep="best", tol=None)
     runner = in_memory.InMemory(job, algorithm.start(1, 3, np.float64))
-    late = Clock(1e-9)
+    late = RunClock(1e-9)
     late.start -= 1.0
     assert runner.error(late) is None
     assert not runner.fits(0, late)
@@ -232,8 +233,8 @@ def test_no_search_is_begun_after_the_limit():
     algorithm = FirstOrder(perceptron())
     job = job_of(X, y, algorithm)
     runner = in_memory.InMemory(job, algorithm.start(1, 3, np.float64))
-    runner.run_epoch(1, [0], Clock(None))
-    late = Clock(1e-9)
+    runner.run_epoch(1, [0], RunClock(None))
+    late = RunClock(1e-9)
     late.start -= 1.0
     assert runner.give_up([0], 0.0, 1, late) == {}
     assert runner.bound.certificate is None

@@ -1,6 +1,7 @@
 """Laws of iterative parameter mixing: parts add up along one tree, whoever computed them."""
 
 import pickle
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -19,19 +20,19 @@ from rosenblatt.learners.soft_margin import hinge
 from rosenblatt.training import mixing
 from rosenblatt.training.first_order import FirstOrder, HarmonicRate, Penalty
 from rosenblatt.training.mixing import (
-    Learn,
-    Measure,
     Round,
     ShardSpec,
     check_mixing,
+    measure_shard,
     merge,
     merge_tree,
     mix,
     mixes_for,
     shard_seed,
+    train_shard,
 )
-from rosenblatt.training.multiclass import code
-from rosenblatt.training.shards import Shard, census_of, make_portion, spans_of_shards
+from rosenblatt.training.multiclass import coding_matrix
+from rosenblatt.training.shards import Shard, make_block, spans_of_shards, stats_of
 
 METHODS = [
     FirstOrder(perceptron()),
@@ -48,14 +49,14 @@ def some_rows(n=60, d=5, seed=0):
 
 
 def shard(number, X, y, weight=()):
-    portion = make_portion(as_table(X), y, np.asarray(weight, float))
+    portion = make_block(as_table(X), y, np.asarray(weight, float))
     return Shard(number, [] if portion is None else [portion])
 
 
 def spec(algorithm, n_classes=2, **changes):
     classes = np.array(["no", "yes", "why"][:n_classes])
     classes.sort()
-    return ShardSpec(algorithm, classes, code(n_classes, "ovr"), np.ones(n_classes), **changes)
+    return ShardSpec(algorithm, classes, coding_matrix(n_classes, "ovr"), np.ones(n_classes), **changes)
 
 
 def start(algorithm, d, problems=1):
@@ -92,7 +93,7 @@ def test_one_shard_learns_what_the_loop_learns(algorithm):
     X, y = some_rows()
     state, given_round = start(algorithm, 5)
     rule = spec(algorithm, order="cyclic")
-    part = Learn(rule, given_round)(shard(0, X, y))
+    part = train_shard(rule, given_round, shard(0, X, y))
     mix(state, part, rule)
     from rosenblatt.training.stream import Settings, Stream
 
@@ -107,10 +108,10 @@ def test_one_shard_learns_what_the_loop_learns(algorithm):
 @pytest.mark.parametrize("algorithm", METHODS, ids=str)
 def test_two_shards_of_the_same_rows_mix_to_what_one_learns(algorithm):
     X, y = some_rows()
-    work = Learn(spec(algorithm, order="cyclic"), start(algorithm, 5)[1])
+    work = partial(train_shard, spec(algorithm, order="cyclic"), start(algorithm, 5)[1])
     one, both = start(algorithm, 5)[0], start(algorithm, 5)[0]
-    assert mix(one, work(shard(0, X, y)), work.spec) == 1.0
-    assert mix(both, work(shard(0, X, y)).merge(work(shard(1, X, y))), work.spec) == pytest.approx(1.0)
+    assert mix(one, work(shard(0, X, y)), work.args[0]) == 1.0
+    assert mix(both, work(shard(0, X, y)).merge(work(shard(1, X, y))), work.args[0]) == pytest.approx(1.0)
     np.testing.assert_allclose(one.W, both.W, rtol=1e-12)
     np.testing.assert_allclose(algorithm.hyperplanes(one).W, algorithm.hyperplanes(both).W, rtol=1e-12)
     assert both.t.tolist() == [120]
@@ -153,7 +154,7 @@ def test_mixing_is_what_plain_python_does(seed, shards, mixes, epochs, averaged,
     state, factors = start(algorithm, 5)[0], []
     for epoch, number in product(range(1, epochs + 1), range(mixes)):
         given_round = Round(epoch, number, state.W, state.b, state.t // shards, np.arange(1), 1.0)
-        work = Learn(rule, given_round)
+        work = partial(train_shard, rule, given_round)
         part = merge_tree((work(shard(k, X[rows], y[rows])) for k, rows in parts), merge)
         factors += mix(state, part, rule).tolist()
     w, average, _, wanted = by_hand(X, sign, shards, mixes, epochs, averaged, bias)
@@ -187,7 +188,7 @@ def test_last_weights_move_by_the_mean_and_averages_as_far_as_the_bound_allows()
     for algorithm, wanted in zip(METHODS[:2], ([2.0, 1.0], [4.0, 2.0]), strict=True):
         rule = spec(algorithm, order="cyclic", sizes=((0, 1), (1, 1)), bias=0.0)
         state, given_round = start(algorithm, 2)
-        work = Learn(rule, given_round)
+        work = partial(train_shard, rule, given_round)
         mix(state, work(shard(0, rows[0], ["yes"])).merge(work(shard(1, rows[1], ["yes"]))), rule)
         assert state.W[0].tolist() == wanted
 
@@ -199,9 +200,9 @@ def test_a_round_presents_its_share_of_the_rows_and_all_rounds_present_each_row_
         rule = spec(algorithm, order=order, mixes=mixes, sizes=((0, 29),))
         state = start(algorithm, 5)[0]
         seen = 0
-        whole = [make_portion(as_table(X[k : k + 10]), y[k : k + 10], np.empty(0)) for k in (0, 10, 20)]
+        whole = [make_block(as_table(X[k : k + 10]), y[k : k + 10], np.empty(0)) for k in (0, 10, 20)]
         for number in range(mixes):
-            work = Learn(rule, Round(1, number, state.W, state.b, state.t, np.arange(1), 1.0))
+            work = partial(train_shard, rule, Round(1, number, state.W, state.b, state.t, np.arange(1), 1.0))
             part = work(Shard(0, whole))
             mix(state, part, rule)
             seen += part.rows
@@ -209,14 +210,14 @@ def test_a_round_presents_its_share_of_the_rows_and_all_rounds_present_each_row_
         assert seen == 29 == int(state.t[0])
         once = start(algorithm, 5)[0]
         alone = spec(algorithm, order=order, sizes=((0, 29),))
-        mix(once, Learn(alone, start(algorithm, 5)[1])(Shard(0, whole)), alone)
+        mix(once, train_shard(alone, start(algorithm, 5)[1], Shard(0, whole)), alone)
         np.testing.assert_allclose(state.W, once.W)  # one shard: nothing depends on where it was cut
 
 
-def stats(rows=200_000, features=47_000, shards=2, in_portions=False):
-    found = census_of(shard(0, *some_rows()))
+def stats(rows=200_000, features=47_000, shards=2, in_several_blocks=False):
+    found = stats_of(shard(0, *some_rows()))
     sizes = tuple((k, rows // shards) for k in range(shards))
-    return found._replace(features=features, sizes=sizes, in_portions=in_portions)
+    return found._replace(features=features, sizes=sizes, in_several_blocks=in_several_blocks)
 
 
 def test_averages_of_wide_rows_mix_the_more_often_the_more_rows_a_shard_has_for_each_weight_that_is_sent():
@@ -225,7 +226,7 @@ def test_averages_of_wide_rows_mix_the_more_often_the_more_rows_a_shard_has_for_
     found = [mixes_for(averaged, stats(features=width)) for width in (391, 47_000, 120_000, 1 << 20)]
     assert found == [4, 4, 3, 1]
     assert [mixes_for(averaged, stats(features=width)) for width in (1, 100, 390)] == [1, 1, 1]  # narrow rows
-    assert mixes_for(averaged, stats(shards=8)) == mixes_for(averaged, stats(in_portions=True)) == 1
+    assert mixes_for(averaged, stats(shards=8)) == mixes_for(averaged, stats(in_several_blocks=True)) == 1
     assert mixes_for(last, stats()) == mixes_for(soft, stats()) == 1
     assert mixes_for(last, stats(), 7) == mixes_for(averaged, stats(), 7) == 7
 
@@ -236,15 +237,15 @@ def test_rows_as_they_are_stored_are_learned_from_in_views_of_them_in_whatever_p
     algorithm, weight = METHODS[1], np.arange(1.0, 42.0)
     found = set()
     for look in (1, 30, 1 << 23):
-        monkeypatch.setattr(mixing, "ENTRIES_PER_LOOK", look)
+        monkeypatch.setattr(mixing, "ENTRIES_PER_CHECK", look)
         for mixes, numbered in product((1, 3), (False, True)):
             rule = spec(algorithm, order="cyclic", mixes=mixes, sizes=((0, 41),))
             state = start(algorithm, 5)[0]
-            portion = make_portion(as_table(sp.csr_matrix(X) if sparse else X), y, weight)
+            portion = make_block(as_table(sp.csr_matrix(X) if sparse else X), y, weight)
             portion = portion._replace(rows=np.arange(41, dtype=np.int32)) if numbered else portion
             for number in range(mixes):
                 given_round = Round(1, number, state.W, state.b, state.t, np.arange(1), 1.0)
-                mix(state, Learn(rule, given_round)(Shard(0, [portion])), rule)
+                mix(state, train_shard(rule, given_round, Shard(0, [portion])), rule)
             found.add((mixes, state.W.tobytes(), state.lag.tobytes()))
     assert len(found) == 2  # to mix changes the rounding of one shard; pieces, views and numbers change nothing
 
@@ -252,13 +253,13 @@ def test_rows_as_they_are_stored_are_learned_from_in_views_of_them_in_whatever_p
 def test_mixing_by_mistakes_weighs_each_shard_by_its_own():
     algorithm = METHODS[0]
     X, y = some_rows()
-    work = Learn(spec(algorithm, order="cyclic", mixing="mistakes"), start(algorithm, 5)[1])
+    work = partial(train_shard, spec(algorithm, order="cyclic", mixing="mistakes"), start(algorithm, 5)[1])
     parts = [work(shard(k, X[k::2], y[k::2])) for k in range(2)]
-    plain = Learn(spec(algorithm, order="cyclic"), start(algorithm, 5)[1])
+    plain = partial(train_shard, spec(algorithm, order="cyclic"), start(algorithm, 5)[1])
     ends = [plain(shard(k, X[k::2], y[k::2])).change[0] for k in range(2)]
     share = [int(part.mistakes[0]) for part in parts]
     state = start(algorithm, 5)[0]
-    mix(state, parts[0].merge(parts[1]), work.spec)
+    mix(state, parts[0].merge(parts[1]), work.args[0])
     np.testing.assert_allclose(state.W[0], np.average(ends, axis=0, weights=share))
 
 
@@ -266,7 +267,8 @@ def test_a_shard_may_have_one_class_or_miss_one():
     algorithm, X = METHODS[0], np.eye(4)
     rule = spec(algorithm, 3)
     round_of = start(algorithm, 4, 3)[1]
-    part = Learn(rule, round_of)(shard(0, X, ["yes"] * 4)).merge(Learn(rule, round_of)(shard(1, X, ["no", "why"] * 2)))
+    first = train_shard(rule, round_of, shard(0, X, ["yes"] * 4))
+    part = first.merge(train_shard(rule, round_of, shard(1, X, ["no", "why"] * 2)))
     assert part.rows == 8
     assert np.isfinite(part.change).all()
     assert (
@@ -277,7 +279,7 @@ def test_a_shard_may_have_one_class_or_miss_one():
 def test_rows_of_weight_zero_are_left_out():
     X, y = some_rows(8)
     algorithm = METHODS[0]
-    work = Learn(spec(algorithm, order="cyclic"), start(algorithm, 5)[1])
+    work = partial(train_shard, spec(algorithm, order="cyclic"), start(algorithm, 5)[1])
     np.testing.assert_array_equal(work(shard(0, X, y, [1.0, 0.0] * 4)).change, work(shard(0, X[::2], y[::2])).change)
 
 
@@ -286,7 +288,7 @@ def test_errors_add_up():
     algorithm = METHODS[0]
     state = start(algorithm, 5)[0]
     state.W[0] = np.arange(1, 6)
-    work = Measure(spec(algorithm), algorithm.hyperplanes(state))
+    work = partial(measure_shard, spec(algorithm), algorithm.hyperplanes(state))
     parts = merge_tree((work(shard(k, X[k::4], y[k::4])) for k in range(4)), merge)
     assert parts == work(shard(0, X, y))
     assert parts.total == 60
@@ -294,14 +296,14 @@ def test_errors_add_up():
 
 def test_work_and_what_it_returns_can_be_pickled():
     X, y = some_rows()
-    work = Learn(spec(METHODS[1]), start(METHODS[1], 5)[1])
+    work = partial(train_shard, spec(METHODS[1]), start(METHODS[1], 5)[1])
     first = pickle.loads(pickle.dumps(work))(shard(0, X, y))
     again = pickle.loads(pickle.dumps(first))
     assert all(np.array_equal(a, b) for a, b in zip(again, work(shard(0, X, y)), strict=True))
 
 
 def test_what_has_no_mean_is_refused_with_a_reason():
-    with pytest.raises(InvalidInput, match="no meaning that is known"):
+    with pytest.raises(InvalidInput, match="No meaningful mean"):
         check_mixing(Arow(1.0, False))
     with pytest.raises(InvalidInput, match="uniform"):
         check_mixing(METHODS[0], "by size")
@@ -313,7 +315,7 @@ def test_rows_that_are_read_again_with_another_width_reach_no_loop(features):
     algorithm = FirstOrder(perceptron())
     X, y = some_rows(d=features)
     rule, (state, given_round) = spec(algorithm, order="cyclic"), start(algorithm, 5)
-    for work in (Learn(rule, given_round), Measure(rule, algorithm.hyperplanes(state))):
+    for work in (partial(train_shard, rule, given_round), partial(measure_shard, rule, algorithm.hyperplanes(state))):
         with pytest.raises(InvalidInput, match=f"Rows have {features} features, and had 5"):
             work(shard(0, X, y))
 
@@ -322,7 +324,7 @@ def test_a_label_that_appears_between_two_rounds_is_not_taken_for_another():
     algorithm = FirstOrder(perceptron())
     X, y = some_rows()
     with pytest.raises(InvalidInput, match="A label appeared after the first reading"):
-        Learn(spec(algorithm, order="cyclic"), start(algorithm, 5)[1])(
+        partial(train_shard, spec(algorithm, order="cyclic"), start(algorithm, 5)[1])(
             shard(0, X, np.where(np.arange(len(y)) == 3, "zzz", y))
         )
 

@@ -11,7 +11,10 @@ from rosenblatt import Perceptron
 from rosenblatt.training import reasons
 from rosenblatt.training.stopping import Stop
 
-WORDS = {name: getattr(reasons, name) for name in ("PERCEPTRON", "BATCH", "KERNEL", "LOSS", "REGRESSION")}
+WORDS = {
+    name: getattr(reasons, name)
+    for name in ("PERCEPTRON", "BATCH", "UNBOUNDED_KERNEL", "LIMITED_KERNEL", "LOSS", "REGRESSION")
+}
 # What the trainer knows at the end of a run.
 FIGURES = {"totals", "epochs", "trials", "mistakes", "loss", "zero_loss", "remedy", "seconds", "patience", "by"}
 FIGURES |= {"every", "share", "support", "after", "plane", "beyond", "cycle", "fewer_mistakes", "less_loss", "wrong"}

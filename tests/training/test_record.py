@@ -184,7 +184,7 @@ def test_a_budget_is_recorded_trial_by_trial(rule, multiclass, classes):
 @given(integer_sets(most_rows=16), st.integers(1, 6))
 def test_the_trials_of_the_plain_perceptron_are_those_of_the_trace(data, epochs):
     X, label = data
-    plain = list(trace(X, label, epochs=epochs))
+    plain = list(trace(X, label, max_iter=epochs))
     model = Perceptron(shuffle=False, max_iter=epochs, tol=None)
     followed = list(trace(X, label, estimator=model))
     assert len(followed) >= len(plain)

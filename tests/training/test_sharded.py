@@ -25,7 +25,7 @@ from rosenblatt import (
 )
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.training.sharded import OnThreads, Shards, learnable_dtype, table_census
+from rosenblatt.training.sharded import LocalShards, Shards, learnable_dtype, table_stats
 from rosenblatt.training.shards import Shard
 from rosenblatt.training.stopping import Stop
 
@@ -192,10 +192,10 @@ def test_an_error_in_a_shard_reaches_the_caller():
 
     for threads in (1, 2):
         with pytest.raises(InvalidInput, match="here"):
-            OnThreads([Shard(k, []) for k in range(4)], threads).combine(fail)
+            LocalShards([Shard(k, []) for k in range(4)], threads).combine(fail)
 
 
 def test_values_that_float32_does_not_hold_are_widened():
     X = np.full((4, 2), 1e16, np.float32)
-    found = table_census(as_table(X), np.empty(0, np.int32), 2)
+    found = table_stats(as_table(X), np.empty(0, np.int32), 2)
     assert (found.dtype, learnable_dtype(found)) == (np.float32, np.float64)

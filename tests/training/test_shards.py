@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.training.mixing import merge, merge_tree
-from rosenblatt.training.shards import Shard, census_of, cut, make_portion, rows_between, spans_of_shards
+from rosenblatt.training.shards import Shard, cut, make_block, rows_between, spans_of_shards, stats_of
 
 
 def some_rows(n=60, d=5, seed=0):
@@ -17,15 +17,15 @@ def some_rows(n=60, d=5, seed=0):
 
 
 def shard(number, X, y, weight=()):
-    portion = make_portion(as_table(X), y, np.asarray(weight, float))
+    portion = make_block(as_table(X), y, np.asarray(weight, float))
     return Shard(number, [] if portion is None else [portion])
 
 
 def test_censuses_add_up_and_do_not_mind_empty_shards():
     X, y = some_rows()
-    whole = census_of(shard(0, X, y))
-    parts = [census_of(shard(k, X[rows], y[rows])) for k, rows in spans_of_shards(60, 7)]
-    found = merge_tree([*parts, census_of(Shard(7, []))], merge)
+    whole = stats_of(shard(0, X, y))
+    parts = [stats_of(shard(k, X[rows], y[rows])) for k, rows in spans_of_shards(60, 7)]
+    found = merge_tree([*parts, stats_of(Shard(7, []))], merge)
     assert (found.classes.tolist(), found.counts.tolist()) == (whole.classes.tolist(), whole.counts.tolist())
     assert (found.n_rows, found.largest, found.numbers) == (60, whole.largest, tuple(range(7)))
     assert found.survey().value == pytest.approx(whole.survey().value)
@@ -34,26 +34,26 @@ def test_censuses_add_up_and_do_not_mind_empty_shards():
 def test_censuses_of_other_columns_or_kinds_of_labels_are_refused():
     X, y = some_rows()
     with pytest.raises(InvalidInput, match="features"):
-        census_of(shard(0, X, y)).merge(census_of(shard(1, X[:, :3], y)))
+        stats_of(shard(0, X, y)).merge(stats_of(shard(1, X[:, :3], y)))
     with pytest.raises(InvalidInput, match="texts"):
-        census_of(shard(0, X, y)).merge(census_of(shard(1, X, y == "yes")))
+        stats_of(shard(0, X, y)).merge(stats_of(shard(1, X, y == "yes")))
 
 
 def test_rows_of_weight_zero_do_not_count_and_a_shard_of_them_is_empty():
     X, y = some_rows(8)
-    assert census_of(shard(3, X, y, np.zeros(8))).sizes == ((3, 0),)
-    assert census_of(shard(3, X, y, np.zeros(8))).filled == ()
-    assert census_of(shard(3, X, y, [1.0, 0.0] * 4)).filled == ((3, 4),)
+    assert stats_of(shard(3, X, y, np.zeros(8))).sizes == ((3, 0),)
+    assert stats_of(shard(3, X, y, np.zeros(8))).filled == ()
+    assert stats_of(shard(3, X, y, [1.0, 0.0] * 4)).filled == ((3, 4),)
 
 
 def test_a_census_knows_whether_a_shard_is_read_in_portions():
     X, y = some_rows()
-    whole, portions = shard(0, X, y), [make_portion(as_table(X[k::2]), y[k::2], np.empty(0)) for k in (0, 1)]
-    assert not census_of(whole).in_portions
-    found = census_of(Shard(1, portions))
-    assert found.in_portions
+    whole, portions = shard(0, X, y), [make_block(as_table(X[k::2]), y[k::2], np.empty(0)) for k in (0, 1)]
+    assert not stats_of(whole).in_several_blocks
+    found = stats_of(Shard(1, portions))
+    assert found.in_several_blocks
     assert found.filled == ((1, 60),)
-    assert census_of(whole).merge(found).in_portions
+    assert stats_of(whole).merge(found).in_several_blocks
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

@@ -28,8 +28,12 @@ from rosenblatt import (
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners.adaline import least_mean_squares
+from rosenblatt.learners.arow import Arow
+from rosenblatt.training import stream as module
 from rosenblatt.training.first_order import FirstOrder
-from rosenblatt.training.stream import Settings, Stream
+from rosenblatt.training.multiclass import regression_task
+from rosenblatt.training.stream import NO_CLASSES, Learned, RegressionStream, Settings, Stream
 from strategies import integer_sets
 
 UNWEIGHTED = np.empty(0)
@@ -563,7 +567,7 @@ def test_streams_that_differ_are_not_merged():
         with pytest.raises(InvalidInput, match="shares"):
             one.merge([other], shares)
     gaussian = [AROW().partial_fit(X, y)._stream for _ in range(2)]
-    with pytest.raises(InvalidInput, match="Mixing the states of Arow"):
+    with pytest.raises(InvalidInput, match="No meaningful mean of states of Arow"):
         gaussian[0].merge(gaussian[1:])
 
 
@@ -734,7 +738,52 @@ def test_a_width_that_is_assigned_leads_no_loop_outside_of_the_weights(model, wi
     model.n_features_in_ = width
     for rows in (np.ones((2, width)), sp.csr_array(np.ones((2, width)))):
         if width > X.shape[1] or isinstance(rows, np.ndarray):
-            with pytest.raises(InvalidInput, match=r"features?, (what was learned|the vectors of the model)"):
+            with pytest.raises(InvalidInput, match=r"features?, (the model|the vectors of the model) "):
                 model.partial_fit(rows, y[:2])
-            with pytest.raises(InvalidInput, match=r"features?, (what was learned|the vectors of the model)"):
+            with pytest.raises(InvalidInput, match=r"features?, (the model|the vectors of the model) "):
                 model.predict(rows)
+
+
+def test_a_regression_has_no_classes_and_one_problem():
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    stream = RegressionStream(Settings(FirstOrder(least_mean_squares()), eta=0.1))
+    stream.learn(as_table(X), X[:, 0] - X[:, 1], UNWEIGHTED)
+    assert (stream.classes.size, stream.known, stream.model().W.shape) == (0, 1, (1, 2))
+    stream.check()
+
+
+def test_one_step_of_least_mean_squares():
+    stream = RegressionStream(Settings(FirstOrder(least_mean_squares()), eta=0.5))
+    stream.learn(as_table([[2.0, 0.0]]), [3.0], UNWEIGHTED)
+    model = stream.model()
+    assert (model.W.tolist(), model.b.tolist()) == ([[3.0, 0.0]], [1.5])  # eta (y - 0) x, and eta (y - 0)
+
+
+def test_a_regression_from_a_file_that_has_classes_is_refused():
+    algorithm = FirstOrder(least_mean_squares())
+    learned = Learned(np.array([0, 1]), algorithm.start(1, 2, np.float64), 0, 0, ())
+    with pytest.raises(InvalidInput, match="a regression has classes"):
+        RegressionStream(Settings(algorithm), learned).check()
+    RegressionStream(Settings(algorithm), learned._replace(classes=NO_CLASSES)).check()
+
+
+def test_the_task_of_numbers():
+    task = regression_task(np.array([1.0, 2.0]), UNWEIGHTED, 1.0)
+    assert (task.target.tolist(), task.sign.tolist(), task.label.tolist()) == ([1, 2], [[1]], [0, 0])
+
+
+@pytest.mark.parametrize("algorithm", [FirstOrder(perceptron(), averaged=True), Arow(1.0)], ids=str)
+def test_pieces_of_any_size_change_no_bit(algorithm, monkeypatch):
+    rng = np.random.default_rng(0)
+    table, y = as_table(rng.normal(size=(40, 3))), rng.integers(0, 3, 40)
+
+    def learned(entries):
+        monkeypatch.setattr(module, "PIECE_ENTRIES", entries)
+        stream = Stream(Settings(algorithm))
+        counts = stream.learn(table, y, UNWEIGHTED)
+        return [array.tobytes() for array in stream.state], counts.mistakes.tolist()
+
+    at_once = learned(1 << 27)
+    assert sum(at_once[1]) > 0
+    for entries in (1, 30, 100):
+        assert learned(entries) == at_once

@@ -92,11 +92,11 @@ def test_long_tables_say_how_many_trials_are_left_out():
 
 
 def test_one_trial_left_out_is_counted_in_the_singular():
-    assert trial_table(trace(*logical("or"), epochs=1), most=3).endswith("... 1 more trial")
+    assert trial_table(trace(*logical("or"), max_iter=1), most=3).endswith("... 1 more trial")
 
 
 def test_many_weights_are_left_out():
-    text = trial_table(trace(*separable(10, 20, 0.5), epochs=1))
+    text = trial_table(trace(*separable(10, 20, 0.5), max_iter=1))
     assert "before" not in text
     assert "mistake" in text
     X, y = np.random.default_rng(0).normal(size=(12, 3)), np.arange(12) % 3

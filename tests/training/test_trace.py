@@ -17,8 +17,8 @@ from strategies import integer_sets
 def test_the_trace_is_the_run(data, order, sparse, seed):
     X, label = data
     rows = sp.csr_array(X) if sparse else X
-    trials = list(trace(rows, label, order=order, epochs=4, seed=seed, eta=0.5))
-    run = train(rows, label, order=order, epochs=trials[-1].epoch, seed=seed, eta=0.5, tol=None)
+    trials = list(trace(rows, label, order=order, max_iter=4, random_state=seed, eta0=0.5))
+    run = train(rows, label, order=order, max_iter=trials[-1].epoch, random_state=seed, eta0=0.5, tol=None)
     assert trials[-1].w.tolist() == run.coef[0].tolist()
     assert trials[-1].b == run.intercept[0]
     per_epoch = [sum(t.mistake for t in trials if t.epoch == e) for e in range(1, trials[-1].epoch + 1)]
@@ -30,7 +30,7 @@ def test_the_trace_is_the_run(data, order, sparse, seed):
 def test_each_trial_is_scored_before_it_is_learned_from(data):
     X, label = data
     w, b, mistakes, total = np.zeros(X.shape[1]), 0.0, 0, 0.0
-    for trial in trace(X, label, epochs=3):
+    for trial in trace(X, label, max_iter=3):
         score = reference.score(w.tolist(), b, X[trial.row].tolist())
         assert trial.label == 2 * label[trial.row] - 1
         assert trial.score == score

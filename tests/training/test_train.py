@@ -25,9 +25,9 @@ LABELS = [0, 1, 0, 1]
         ({"order": "sorted"}, "order='sorted'"),
         ({"schedule": "fast"}, "schedule='fast'"),
         ({"schedule": lambda t: -1.0}, "returned -1.0"),
-        ({"epochs": 0}, "epochs=0"),
-        ({"eta": 0.0}, "eta=0.0 is not possible"),
-        ({"seconds": -1.0}, "seconds=-1.0 is not possible"),
+        ({"max_iter": 0}, "max_iter=0"),
+        ({"eta0": 0.0}, "eta0=0.0 is invalid"),
+        ({"max_seconds": -1.0}, "max_seconds=-1.0 is invalid"),
         ({"keep": "all"}, "keep='all'"),
         ({"multiclass": "ecoc"}, "multiclass='ecoc'"),
         ({"validation": (np.ones((2, 3)), [0, 1])}, "3 features"),
@@ -43,7 +43,7 @@ def test_bad_settings_are_refused_with_the_value_named(options, message):
 def test_the_model_predicts_as_an_estimator_of_the_same_weights(multiclass, data):
     X, label = data
     names = np.array(["one", "three", "two"])[label]
-    run = train(X, names, multiclass=multiclass, order="cyclic", epochs=3, tol=None)
+    run = train(X, names, multiclass=multiclass, order="cyclic", max_iter=3, tol=None)
     fitted = Perceptron(multiclass=multiclass, shuffle=False, max_iter=3, tol=None).fit(X, names)
     assert run.coef.tolist() == fitted.coef_.tolist()
     assert run.mistakes == fitted.run_.mistakes
@@ -51,7 +51,7 @@ def test_the_model_predicts_as_an_estimator_of_the_same_weights(multiclass, data
 
 
 def test_validation_rows_of_a_class_that_training_does_not_know_are_errors():
-    run = train([[0.0], [1.0]], [0, 1], validation=([[0.0], [1.0]], [0, 7]), epochs=5, tol=None)
+    run = train([[0.0], [1.0]], [0, 1], validation=([[0.0], [1.0]], [0, 7]), max_iter=5, tol=None)
     assert run.errors[-1] == 0.5
 
 
@@ -68,8 +68,8 @@ def test_an_unknown_setting_is_an_error():
 @given(integer_sets())
 def test_the_rate_scales_the_weights_exactly(data):
     X, label = data
-    one, other = (train(X, label, eta=eta, order="cyclic", epochs=4, tol=None) for eta in (1.0, 0.1))
+    one, other = (train(X, label, eta0=eta, order="cyclic", max_iter=4, tol=None) for eta in (1.0, 0.1))
     assert other.mistakes == one.mistakes
     assert other.coef.tolist() == (0.1 * one.coef).tolist()
-    sparse = train(sp.csr_array(X), label, order="cyclic", epochs=4, tol=None)
+    sparse = train(sp.csr_array(X), label, order="cyclic", max_iter=4, tol=None)
     assert sparse.coef.tolist() == one.coef.tolist()

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from rosenblatt import Perceptron, train, verify
 from rosenblatt.engine import jit
-from rosenblatt.training.trainer import Clock
+from rosenblatt.training.runner import RunClock
 
 
 def noisy(n=400, d=3, seed=0):
@@ -39,7 +39,7 @@ def test_it_stops_when_separated():
 
 def test_it_stops_after_the_last_epoch():
     X, y = noisy()
-    run = train(X, y, epochs=3, tol=None)
+    run = train(X, y, max_iter=3, tol=None)
     assert (run.stop.name, run.epochs, run.trials, len(run.mistakes)) == ("EPOCHS", 3, 3 * len(X), 3)
     assert "allow more epochs" in run.reason
 
@@ -47,14 +47,14 @@ def test_it_stops_after_the_last_epoch():
 def test_it_stops_when_time_is_over():
     X, y = noisy(20_000)
     start = time.perf_counter()
-    run = train(X, y, seconds=0.2, tol=None, epochs=10**9)
+    run = train(X, y, max_seconds=0.2, tol=None, max_iter=10**9)
     assert run.stop.name == "SECONDS"
     assert 0.2 <= time.perf_counter() - start < 5
 
 
 def test_it_stops_with_a_proof_that_nothing_separates():
     X, y = noisy()
-    run = train(X, y, patience=4, tol=1e-3)
+    run = train(X, y, n_iter_no_change=4, tol=1e-3)
     assert run.stop.name == "INSEPARABLE"
     assert "proven not separable" in run.reason
     assert run.certificate.verdict in ("overlapping", "quasi-separable")
@@ -65,7 +65,7 @@ def test_it_stops_with_a_proof_that_nothing_separates():
 def test_without_a_proof_it_says_how_small_a_margin_must_be():
     # Without a bias the question is not the one that a certificate answers.
     X, y = noisy()
-    run = train(X, y, patience=4, tol=1e-3, fit_intercept=False)
+    run = train(X, y, n_iter_no_change=4, tol=1e-3, fit_intercept=False)
     assert run.stop.name == "TRAINING"
     assert run.certificate is None
     assert run.ceiling <= 1e-3 * run.radius
@@ -79,14 +79,14 @@ def test_it_does_not_give_up_while_the_data_may_be_separable():
     base[:, 0] = 0
     lift = np.r_[0.05, np.zeros(4)]
     X, y = np.r_[base + lift, base - lift], np.r_[np.ones(40), -np.ones(40)]
-    run = train(X, y, patience=1)
+    run = train(X, y, n_iter_no_change=1)
     assert run.stop.name == "SEPARATED"
     assert run.epochs > 10
 
 
 def test_it_stops_when_the_validation_error_does_not_fall_and_keeps_the_best():
     X, y = noisy(600)
-    run = train(X[:400], y[:400], validation=(X[400:], y[400:]), keep="best", patience=3)
+    run = train(X[:400], y[:400], validation=(X[400:], y[400:]), keep="best", n_iter_no_change=3)
     assert run.stop.name == "VALIDATION"
     assert len(run.errors) == run.epochs
     assert run.errors[run.kept - 1] == min(run.errors)
@@ -97,12 +97,12 @@ def test_it_stops_when_the_validation_error_does_not_fall_and_keeps_the_best():
 def test_the_best_weights_are_those_with_the_fewest_errors_at_the_end_of_an_epoch():
     X, y = noisy()
     seen = []
-    run = train(X, y, epochs=15, tol=None, keep="best", callback=lambda epoch: seen.append(epoch) and None)
+    run = train(X, y, max_iter=15, tol=None, keep="best", callback=lambda epoch: seen.append(epoch) and None)
     counts = [int((y * (X @ epoch.coef[0] + epoch.intercept[0]) <= 0).sum()) for epoch in seen]
     assert [epoch.number for epoch in seen] == list(range(1, 16))
     np.testing.assert_allclose(run.errors, np.array(counts) / len(X))
     assert errors(run, X, y) == min(counts)
-    last = train(X, y, epochs=15, tol=None)
+    last = train(X, y, max_iter=15, tol=None)
     assert errors(last, X, y) == counts[-1] > min(counts)
 
 
@@ -120,7 +120,7 @@ def test_the_best_of_several_classes_counts_wrong_elections(multiclass):
 
 def test_errors_are_measured_when_the_mistakes_do_not_fall_fast_and_at_the_end():
     X, y = noisy()
-    run = train(X, y, epochs=15, tol=None, keep="best")
+    run = train(X, y, max_iter=15, tol=None, keep="best")
     assert (len(run.errors), run.errors[0]) == (15, None)
     for number in range(1, 14):
         assert (run.errors[number] is None) == (run.mistakes[number] <= 0.8 * min(run.mistakes[:number]))
@@ -132,8 +132,8 @@ def test_errors_are_measured_when_the_mistakes_do_not_fall_fast_and_at_the_end()
 def test_a_look_at_the_run_does_not_change_it():
     X, y = noisy()
     seen = []
-    plain = train(X, y, epochs=9, keep="best")
-    watched = train(X, y, epochs=9, keep="best", callback=lambda epoch: seen.append(epoch.error))
+    plain = train(X, y, max_iter=9, keep="best")
+    watched = train(X, y, max_iter=9, keep="best", callback=lambda epoch: seen.append(epoch.error))
     assert plain.kept == watched.kept
     np.testing.assert_array_equal(plain.coef, watched.coef)
     assert seen == list(watched.errors)
@@ -153,7 +153,7 @@ def contradictions(n=1000, d=300):
 
 def test_waiting_for_a_separation_has_a_price_limit():
     X, y = contradictions()
-    run = train(X, y, epochs=1000)
+    run = train(X, y, max_iter=1000)
     assert (run.stop.name, run.certificate) == ("TRAINING", None)
     assert run.epochs < 100
     assert "stopped changing" in run.reason
@@ -162,7 +162,7 @@ def test_waiting_for_a_separation_has_a_price_limit():
 def test_the_price_of_waiting_is_counted_for_each_problem():
     X, y = contradictions()
     rows = np.vstack([X, X[:50] + 100.0])
-    run = train(rows, np.append(y, [7] * 50), epochs=1000)
+    run = train(rows, np.append(y, [7] * 50), max_iter=1000)
     assert {stop.name for stop in run.stops} == {"TRAINING", "SEPARATED"}
 
 
@@ -174,14 +174,14 @@ def test_a_callback_can_end_it():
 
 def test_a_cycle_in_several_problems_is_found_in_each():
     corners = [[0, 0], [1, 0], [0, 1], [1, 1]]
-    run = train(corners, [0, 1, 2, 0], order="cyclic", tol=None, epochs=1000)
+    run = train(corners, [0, 1, 2, 0], order="cyclic", tol=None, max_iter=1000)
     assert {stop.name for stop in run.stops} <= {"CYCLE", "SEPARATED"}
     assert run.reason.startswith("1 of 3 classes (0): no hyperplane separates the rows: the weights came back")
     assert "; 2 of 3 classes (1 and 2): every row is on its side" in run.reason
 
 
 def test_the_time_to_compile_does_not_count_against_a_limit(monkeypatch):
-    clock = Clock(5.0)
+    clock = RunClock(5.0)
     clock.start -= 100.0
     assert clock.late
     assert clock.overdue

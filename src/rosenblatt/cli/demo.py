@@ -1,15 +1,21 @@
-"""The demonstration: two real tasks, a short report, one picture. Everything is seeded, nothing is downloaded."""
+"""The demonstration: a perceptron learns two real data sets, with a short report and a picture.
+
+It is seeded, and downloads nothing.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.table import Table
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import accuracy
@@ -18,9 +24,9 @@ from rosenblatt.learners.sample_data import Split, digits, tumours
 from rosenblatt.learners.shared import Multiclass
 from rosenblatt.plots import new_figure, plot_boundary, plot_errors, plot_mistakes, plot_trace
 from rosenblatt.plots.axes import INK
-from rosenblatt.report.text import ends_in_words, sparkline, text_table
 from rosenblatt.text import count, rounded_down, rounded_up
 from rosenblatt.training.plan import Epoch, Run
+from rosenblatt.training.stopping import Stop
 from rosenblatt.training.trace import trace
 
 Array = npt.NDArray[Any]
@@ -35,14 +41,14 @@ WAYS: dict[Multiclass, str] = {
 
 
 def run_demo(output: Path | None, console: Console) -> int:
-    """Train on two real data sets, report on the console, save a picture.
+    """Train on two real data sets, report on the console, and save a picture.
 
     Parameters
     ----------
     output : Path or None
-        Where to save the picture; its ending chooses the format. None: no picture.
+        File for the picture; the suffix chooses the format. None for no picture.
     console : rich.console.Console
-        Where to report; a terminal sees the epochs pass, anything else gets plain lines.
+        Where to report. A terminal shows the epochs live, a file gets a few lines.
 
     Returns
     -------
@@ -54,7 +60,7 @@ def run_demo(output: Path | None, console: Console) -> int:
     InvalidInput
         If the picture cannot be saved there.
     MissingExtra
-        If a picture is asked for and matplotlib is not installed.
+        If there is to be a picture, but matplotlib is not installed.
     """
     kind = "" if output is None else _check_output(output)
     _compile()
@@ -62,26 +68,24 @@ def run_demo(output: Path | None, console: Console) -> int:
     _digits(console)
     if output is not None:
         _picture(run).savefig(output, format=kind)
-        _say(console, f"The picture of it all: [bold]{output.resolve()}[/]")
+        _say(console, f"The picture is in [bold]{output.resolve()}[/]")
     return 0
 
 
 def _say(console: Console, text: str = "") -> None:
-    # Soft: a line is broken by the terminal, not torn apart in a file or a pipe.
+    # Soft wrap: the terminal breaks long lines; files and pipes get them whole.
     console.print(text, highlight=False, soft_wrap=True)
 
 
 def _check_output(output: Path) -> str:
-    """Return the format of the picture; raise `InvalidInput` before the work if it cannot be saved."""
+    """Return the format of the picture; raise an error before any work if it cannot be saved."""
     folder = output.resolve().parent
     if not folder.is_dir():
         raise InvalidInput(f"The folder {folder} for the picture does not exist. Create it, or choose another.")
     kinds = new_figure().canvas.get_supported_filetypes()
     kind = output.suffix.lstrip(".").lower() or "png"
     if kind not in kinds:
-        raise InvalidInput(
-            f"{output.name} ends in .{kind}, not a format of pictures. Choose one of {', '.join(kinds)}."
-        )
+        raise InvalidInput(f"{output.name}: .{kind} is not a format for pictures. Choose one of {', '.join(kinds)}.")
     return kind
 
 
@@ -89,7 +93,7 @@ def _check_output(output: Path) -> str:
 
 
 def _compile() -> None:
-    """Use every loop once, so that the times in the report are those of training."""
+    """Compile every loop, to leave compiling out of the reported times."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # not converged
         Perceptron().fit(tumours(SEED).X, tumours(SEED).y)
@@ -117,7 +121,7 @@ def _tumours(console: Console) -> Run:
 
 
 def _watched_fit(console: Console, data: Split) -> Any:
-    """Train, and let the epochs (passes over the data) be seen: live on a terminal, else a few lines."""
+    """Train, and show the epochs: live on a terminal, else in a few lines."""
     if console.is_terminal:
         columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn()
         with Progress(*columns, console=console, transient=True) as progress:
@@ -140,27 +144,27 @@ def _mistakes(run: Run, console: Console) -> str:
 
 
 def _geometry(console: Console, model: Any, data: Split) -> None:
-    """Report how hard the task was: radius, margin, and the mistakes that the theorem allows."""
+    """Report how hard the task was: radius, margin, and the bound on the mistakes."""
     run: Run = model.run_
     made = sum(run.mistakes)
     length = float(np.hypot(np.linalg.norm(model.coef_), model.intercept_[0]))
     margin = float((np.where(data.y > 0, 1, -1) * model.decision_function(data.X)).min()) / length
     _say(
         console,
-        "How hard was it? Tumours are points (the bias adds a coordinate, always 1), the weights a flat boundary.",
+        "How hard was it? A tumour is a point (the bias adds a coordinate that is always 1), the weights a boundary.",
     )
     farthest = rounded_up(run.radius, 5)
     _say(console, f"  radius           {farthest:>9}   distance of the farthest point from the origin")
     if run.ceiling is not None:
         most = rounded_up(run.ceiling, 5)
-        _say(console, f"  margin, at most  {most:>9}   no boundary keeps more distance: the run proves it")
+        _say(console, f"  margin, at most  {most:>9}   no boundary has a larger margin: the run proves it")
     if margin <= 0:
-        _say(console, "  Some points stayed on the wrong side: no margin, and no limit to the mistakes.")
+        _say(console, "  Some points stayed on the wrong side: there is no margin, and no bound on the mistakes.")
         return
     limit = (run.radius / margin) ** 2
     reached = rounded_down(margin, 5)
-    _say(console, f"  margin reached   {reached:>9}   distance that this boundary keeps from all points")
-    _say(console, f"  The theorem of Novikoff (1962) allows (radius/margin)^2 = {limit:,.0f} mistakes;")
+    _say(console, f"  margin reached   {reached:>9}   distance of this boundary from the nearest point")
+    _say(console, f"  Novikoff's theorem (1962) allows (radius/margin)^2 = {limit:,.0f} mistakes;")
     _say(console, f"  the run made [bold]{made:,}[/].")
 
 
@@ -172,13 +176,13 @@ def _digits(console: Console) -> None:
     _say(console, "[bold]2. Which digit?[/] 1797 handwritten digits, 8 x 8 pixels each")
     _say(
         console,
-        f"One perceptron tells two kinds apart; for ten, four ways, tried on {data.y_test.size} digits never seen.",
+        f"A perceptron separates two classes. Four ways to separate ten, tested on {data.y_test.size} new digits:",
     )
     rows, shares, sizes = [], {}, np.empty(0)
     for mode, way in WAYS.items():
         model = Perceptron(multiclass=mode, random_state=SEED)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # the table says why it stopped
+            warnings.simplefilter("ignore", UserWarning)  # the table shows why it stopped
             model.fit(data.X, data.y)
         run = model.run_
         shares[mode] = accuracy(data.y_test, model.predict(data.X_test))
@@ -194,9 +198,7 @@ def _digits(console: Console) -> None:
             f"Why is ovo last? It adds up the scores of {sizes.size} boundaries, and the weights of some are "
             f"{sizes.max() / sizes.min():.0f} times as long as those",
         )
-        _say(
-            console, "of others, so that a few decide alone. The same boundaries with a vote each (ovo-vote) do better."
-        )
+        _say(console, "of others: a few decide alone. The same boundaries with a vote each (ovo-vote) do better.")
 
 
 # ---------------------------------------------------------------------------------------------------------- picture
@@ -205,7 +207,7 @@ SEPARATOR = np.array([0.8, 0.6, -0.1])
 
 
 def _planted(n: int, margin: float, seed: int) -> tuple[Array, Array]:
-    """Return points of a square and their side of a line, none of them closer to it than the margin."""
+    """Return points of a square and their side of a line, all at least the margin away from it."""
     X = np.random.default_rng(seed).uniform(-1, 1, (10 * n, 2))
     side = X @ SEPARATOR[:2] + SEPARATOR[2]
     clear = np.abs(side) >= margin
@@ -230,7 +232,7 @@ def _picture(run: Run) -> Any:
     Z, z = _three_groups(120)
     plot_boundary(Perceptron(random_state=SEED).fit(Z, z), Z, z, ax=axes[1, 1])
     titles = (
-        "Learning: tumours told apart, epoch by epoch",
+        "Benign or malignant: errors by epoch",
         "The wider the margin, the fewer the mistakes",
         "One run, update by update",
         "Three classes, each against the rest",
@@ -242,7 +244,7 @@ def _picture(run: Run) -> Any:
 
 
 def _margins(ax: Any) -> None:
-    """Compare mistakes with their bound for three margins, on data made to have them."""
+    """Compare mistakes with their bound for three margins, on generated data."""
     records, bounds, labels = [], [], []
     for planted in (0.3, 0.1, 0.02):
         X, y = _planted(200, planted, seed=1)
@@ -252,3 +254,78 @@ def _margins(ax: Any) -> None:
         bounds.append(float((padded**2).sum(axis=1).max()) / margin**2)
         labels.append(f"margin {margin:.2f}")
     plot_mistakes(*records, bound=bounds, labels=labels, ax=ax)
+
+
+# ------------------------------------------------------------------------------------------------------- text
+
+UNICODE_BARS, ASCII_BARS = "▁▂▃▄▅▆▇█", "_.:-=+*#"
+MAX_BARS = 40
+# Shorter than the sentences of `Stop`.
+_ENDS = {
+    Stop.SEPARATED: "separated",
+    Stop.EPOCHS: "out of epochs",
+    Stop.SECONDS: "out of time",
+    Stop.TRAINING: "gave up",
+    Stop.VALIDATION: "validation error rose",
+    Stop.CYCLE: "went in circles",
+    Stop.CALLBACK: "interrupted",
+    Stop.DIVERGED: "diverged",
+}
+
+
+def sparkline(counts: Sequence[int], *, ascii_only: bool = False) -> str:
+    """Return counts as a line of bars; with many counts, each bar is the mean of several.
+
+    Parameters
+    ----------
+    counts : sequence of int
+        One for each epoch, at least one.
+    ascii_only : bool
+        Use ASCII characters for the bars.
+
+    Returns
+    -------
+    str
+        The bars, the first and the last count, and the number of epochs in a bar.
+    """
+    bars = np.array_split(np.asarray(counts), min(MAX_BARS, len(counts)))
+    means = [float(bar.mean()) for bar in bars]
+    blocks = ASCII_BARS if ascii_only else UNICODE_BARS
+    top = max([*means, 1.0])
+    line = "".join(blocks[min(7, int(8 * mean / top))] for mean in means)
+    note = "" if len(bars) == len(counts) else f" (a bar: about {len(counts) / len(bars):.0f} epochs)"
+    return f"{line} {counts[0]} to {counts[-1]}{note}"
+
+
+def end_in_words(stop: Stop) -> str:
+    """Return in a few words why a problem stopped."""
+    return _ENDS.get(stop) or stop.value.partition(":")[0]
+
+
+def ends_in_words(stops: Sequence[Stop]) -> str:
+    """Return in a few words why the problems of a run stopped."""
+    if len(set(stops)) == 1:
+        end = end_in_words(stops[0])
+        return end if len(stops) == 1 else f"all {len(stops)} {end}"
+    return ", ".join(f"{stops.count(stop)} {end_in_words(stop)}" for stop in reversed(Stop) if stop in stops)
+
+
+def text_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """Return a table to print on a console.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Headings. One that begins with < aligns its column to the left.
+    rows : iterable of sequences of str
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column.removeprefix("<"), justify="left" if column.startswith("<") else "right")
+    for row in rows:
+        table.add_row(*row)
+    return table

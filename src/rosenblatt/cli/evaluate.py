@@ -32,11 +32,10 @@ from rosenblatt.cli.output import rows_of_files, table
 from rosenblatt.cli.training import check_class_weight, class_weights, job_of, shown_labels, training_options
 from rosenblatt.files.opening import open_source
 from rosenblatt.text import count
-from rosenblatt.training.chunked import Look, learn_chunks, survey_first
-from rosenblatt.training.decisions import decision, winners
-from rosenblatt.training.loading import load_linear
-from rosenblatt.training.regression import RegressionStream
-from rosenblatt.training.stream import NO_CLASSES, Stream
+from rosenblatt.training.chunked import FirstChunkStats, learn_chunks, survey_first
+from rosenblatt.training.model import load_linear
+from rosenblatt.training.multiclass import decision, winners
+from rosenblatt.training.stream import NO_CLASSES, RegressionStream, Stream
 
 # A row is predicted by weights that have learned all blocks of this size before its own.
 ROWS_PER_BLOCK = 64
@@ -217,7 +216,7 @@ def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> 
         weight = np.empty(0) if chunk.weight is None else chunk.weight
         if stream is None:
             classes = NO_CLASSES if job.regression else np.unique(chunk.label)
-            settings = job.configure(Look(chunk.table, survey_first([chunk.table]), classes))
+            settings = job.configure(FirstChunkStats(chunk.table, survey_first([chunk.table]), classes))
             stream = RegressionStream(settings) if job.regression else Stream(settings)
         elif job.regression:
             score.add_numbers(chunk.label, stream.problem_scores(chunk.table)[:, 0])

@@ -27,7 +27,7 @@ from rosenblatt.cli.output import table
 from rosenblatt.files.features import LETTER_MARK, LETTER_SEED, estimate_collisions, murmur
 from rosenblatt.files.opening import open_source
 from rosenblatt.files.options import Reading
-from rosenblatt.training.loading import load_linear
+from rosenblatt.training.model import load_linear
 
 
 @click.command(cls=Sections)

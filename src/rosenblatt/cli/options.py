@@ -23,8 +23,7 @@ from rosenblatt.files.source import FileSource
 from rosenblatt.files.tables import Scaling
 from rosenblatt.storage.atomic import check_writable
 from rosenblatt.text import count
-from rosenblatt.training.loading import load_linear
-from rosenblatt.training.model import LinearModel
+from rosenblatt.training.model import LinearModel, load_linear
 
 Decorator = Callable[[Any], Any]
 
@@ -40,7 +39,7 @@ class Sections(click.Command):
         """Write the options, section by section; those without one come last."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is not None:
                 sections.setdefault(getattr(parameter, "section", "Options"), []).append(record)
         for title in sorted(sections, key=lambda title: title == "Options"):
@@ -90,7 +89,7 @@ class Range(click.ParamType):  # type: ignore[type-arg, unused-ignore]
             self.fail(f"{value!r} is not a range of n-grams. Write 1, or 1-2, or none.", param, ctx)
 
 
-class Columns(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+class ColumnKinds(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """Kinds of columns, such as age=number,city=category."""
 
     name = "name=kind,..."
@@ -177,7 +176,7 @@ _reading_options = together(
     option(
         "--columns",
         section=_INPUT,
-        type=Columns(),
+        type=ColumnKinds(),
         help=f"Kinds of columns, by name or position, to override those detected: {', '.join(COLUMN_KINDS)}.",
     ),
     option(

@@ -28,7 +28,7 @@ from rosenblatt.cli.options import (
     reuse_options,
 )
 from rosenblatt.storage.atomic import Beside
-from rosenblatt.training.loading import load_linear
+from rosenblatt.training.model import load_linear
 
 
 @click.command(cls=Sections)

@@ -57,7 +57,7 @@ from rosenblatt.scaling.partitions import (
 from rosenblatt.text import count
 from rosenblatt.training.checkpoint import Checkpoint
 from rosenblatt.training.chunked import learn_chunks
-from rosenblatt.training.sharded import OnThreads
+from rosenblatt.training.sharded import LocalShards
 
 _TRAINING = "Training"
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
@@ -179,7 +179,7 @@ class _Training:
         self.temporary: str | None = self.cache if self.removes_cache else None
         validation, holdout = options.pop("validation"), options.pop("holdout")
         self.settings, job = job_of(self.source, options, validates=bool(validation or holdout))
-        self.progress = ProgressBar(self.source, job.plan.epochs, self.quiet or self.as_json)
+        self.progress = ProgressBar(self.source, job.plan.max_iter, self.quiet or self.as_json)
         self.checkpoint: Checkpoint | None = None
         if self.checkpoint_path is not None:
             content = [self.source.digest(), self.settings, holdout, validation]
@@ -346,11 +346,11 @@ def _are_large(files: list[str]) -> bool:
 def _train_on_shards(options: dict[str, Any]) -> None:
     """Train on shards, on threads or on a cluster, and write the model."""
     quiet, path, address = options["quiet"] or options["as_json"], options["model"], options["dask"]
-    given, files = take_input(options), list(options["files"])
+    how_to_read, files = take_input(options), list(options["files"])
     name, learner = take_learner(options)
     parameters = learner.get_params(deep=False)
     settings = {key: options[key] for key in ("max_iter", "shuffle", "class_weight")}
-    paths, reading, names, notes = resolve_files(files, given)
+    paths, reading, names, notes = resolve_files(files, how_to_read)
     rows = FileRows(paths, reading)
     for text in notes:
         note(text, quiet)
@@ -363,7 +363,7 @@ def _train_on_shards(options: dict[str, Any]) -> None:
 
         with connect(address) as client:
             shards = "partitions" if estimator.shards == 1 else int(estimator.shards)
-            fitted = fit(estimator, files, client=client, shards=shards, rounds=epochs, **given)
+            fitted = fit(estimator, files, client=client, shards=shards, rounds=epochs, **how_to_read)
     else:
         fitted = fit_shards(estimator, _shards_of(estimator, rows, names), rounds=epochs)
     parameters = {key: value for key, value in parameters.items() if key not in WITHOUT_OPTION}
@@ -383,12 +383,12 @@ def _train_on_shards(options: dict[str, Any]) -> None:
     note(f"The model is in {path} ({count(fitted.shards, 'shard')}, {fitted.run_.seconds:.1f} s).", quiet)
 
 
-def _shards_of(estimator: Any, rows: FileRows, names: tuple[str, ...]) -> OnThreads:
+def _shards_of(estimator: Any, rows: FileRows, names: tuple[str, ...]) -> LocalShards:
     """Return groups of files as shards, as on Dask; or shares of the rows, if there are fewer files than shards."""
     shards, jobs = int(estimator.shards), estimator.n_jobs
     threads = (os.cpu_count() or 1) if jobs is None or jobs < 0 else int(jobs)
     if len(rows.paths) < shards:
-        return OnThreads(shards_of_rows(rows, names, shards), threads)
+        return LocalShards(shards_of_rows(rows, names, shards), threads)
     hold = parsed_bytes(rows.paths) <= HELD_SHARE * physical_memory()
     groups = [replace(rows, paths=group) for group in in_groups(rows.paths, shards)]  # all count into one dict
-    return OnThreads([shard_of_files(k, group, names, hold) for k, group in enumerate(groups)], threads)
+    return LocalShards([shard_of_files(k, group, names, hold) for k, group in enumerate(groups)], threads)

@@ -6,20 +6,19 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
 
 from rosenblatt.cli.options import Decorator, option, plain, reject_options, together
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners import family
+from rosenblatt.learners.parameters import Parameter
 from rosenblatt.text import listed
-from rosenblatt.training.chunked import ChunkedJob, Look, NewLabels
+from rosenblatt.training.chunked import ChunkedJob, FirstChunkStats, NewLabels
 from rosenblatt.training.plan import Plan
-
-if TYPE_CHECKING:
-    from rosenblatt.learners.parameters import Parameter
-    from rosenblatt.training.stream import Settings
+from rosenblatt.training.stream import Settings
 
 DEFAULT_LEARNER = "averaged"
 # One pass is rarely enough, and more than a few rarely help.
@@ -29,26 +28,26 @@ WITHOUT_OPTION = (
     *("callback", "verbose", "warm_start", "init", "early_stopping", "validation_fraction"),
     *("shuffle", "max_iter", "class_weight"),
 )
+# The kinds of values of a parameter in Python, and those of its option.
+_KINDS = {'"': "", " or callable": "", ", RandomState or None": "", " or None": ", none", "bool": "yes, no"}
 _LEARNING, _TRAINING = "Learner", "Training"
 
 
 @cache
 def trainable() -> dict[str, Any]:
     """Return the classes of the learners that files can train, by their names for --learner."""
-    from rosenblatt.learners import family
-
     return {cls.facts.command: cls for cls in family() if cls.facts.command}
 
 
 @cache
 def _parameters() -> dict[str, dict[str, Parameter]]:
     """Return for each parameter the learners that have it, with its declaration there."""
-    found: dict[str, dict[str, Parameter]] = {}
+    declarations: dict[str, dict[str, Parameter]] = {}
     for learner, cls in trainable().items():
         for name, parameter in cls.declared.items():
             if name not in WITHOUT_OPTION:
-                found.setdefault(name, {})[learner] = parameter
-    return dict(sorted(found.items()))
+                declarations.setdefault(name, {})[learner] = parameter
+    return dict(sorted(declarations.items()))
 
 
 class Value(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -86,11 +85,9 @@ def _option_of(name: str, owners: dict[str, Parameter]) -> Decorator:
     if len(owners) < len(trainable()):
         text += f" For {', '.join(owners)}."
     text += f"  [default: {defaults[0] if len(defaults) == 1 else 'that of the learner'}]"
-    kind = (
-        "VALUE"
-        if len(kinds) > 1
-        else kinds[0].replace('"', "").replace(" or None", ", none").replace("bool", "yes, no")
-    )
+    kind = "VALUE" if len(kinds) > 1 else kinds[0]
+    for python, here in _KINDS.items():
+        kind = kind.replace(python, here)
     flag = f"--{name.replace('_', '-')}"
     return option(flag, name, section=_LEARNING, type=Value(kind), metavar=kind, help=text)
 
@@ -191,7 +188,7 @@ def plan_of(learner: Any, options: dict[str, Any], *, validates: bool) -> Plan:
         raise click.UsageError(f"--random-state={learner.random_state} is not an integer from 0.")
     plan: Plan = learner._plan(
         order="shuffled" if options.pop("shuffle") else "cyclic",
-        epochs=options.pop("max_iter"),
+        max_iter=options.pop("max_iter"),
         keep=learner.keep or ("best" if validates else "last"),
     )
     return plan
@@ -212,7 +209,7 @@ def check_class_weight(weights: Any, classes: Any) -> None:
         )
 
 
-def configuration(learner: Any, class_weight: str | None, first: bool) -> Callable[[Look], Settings]:
+def configuration(learner: Any, class_weight: str | None, first: bool) -> Callable[[FirstChunkStats], Settings]:
     """Return a function that completes the settings of a learner from the first rows and the labels.
 
     Parameters
@@ -224,7 +221,7 @@ def configuration(learner: Any, class_weight: str | None, first: bool) -> Callab
         Whether to collect all labels before training if the first rows lack one of `class_weight`.
     """
 
-    def configure(look: Look) -> Settings:
+    def configure(look: FirstChunkStats) -> Settings:
         learner.n_features_in_ = look.table.shape[1]
         learner._adapt(look.sizes, look.classes.size, warm=False)
         if class_weight is not None:

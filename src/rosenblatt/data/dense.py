@@ -49,8 +49,8 @@ def unmasked(values: Any) -> Any:
 def column_names(X: Any) -> tuple[str, ...]:
     """Return the column names of a data frame (pandas, polars) or a design matrix (patsy); empty if it has none."""
     design = getattr(X, "design_info", None)
-    found = getattr(design, "column_names", None) if design is not None else getattr(X, "columns", None)
-    names = tuple(found) if found is not None else ()
+    columns = getattr(design, "column_names", None) if design is not None else getattr(X, "columns", None)
+    names = tuple(columns) if columns is not None else ()
     return tuple(map(str, names)) if all(isinstance(name, str) for name in names) else ()
 
 

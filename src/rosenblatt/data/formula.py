@@ -52,7 +52,7 @@ def design(data: Any, y: Any, formula: Any) -> tuple[Any, Any]:
         parsed = Formula(formula)
         X = parsed.rhs.get_model_matrix(data, na_action="raise")
         named = labels in list(getattr(data, "columns", ()))
-        found = data[labels] if named else parsed.lhs.get_model_matrix(data, na_action="raise")
+        target = data[labels] if named else parsed.lhs.get_model_matrix(data, na_action="raise")
     except Exception as error:  # formulaic raises many kinds of errors, some from the data frame
         fault = (str(error).splitlines() or [type(error).__name__])[0]
         raise InvalidInput(
@@ -62,7 +62,7 @@ def design(data: Any, y: Any, formula: Any) -> tuple[Any, Any]:
         raise InvalidInput(
             f"The formula {formula!r} has no intercept, but every separator has one. Leave out 0 and -1."
         )
-    values = np.asarray(found)
+    values = np.asarray(target)
     if values.ndim == 2 and values.shape[1] != 1:
         raise InvalidInput(
             f"{labels!r} gives {values.shape[1]} columns, but labels are a single column. Name a column of the data."

@@ -75,9 +75,9 @@ def _refuse_missing(values: Array) -> None:
         missing = ~np.isfinite(values) if kind in "fcmM" else np.empty(0, bool)
     if missing.any():
         row = int(missing.argmax())
-        found = short_repr(values[row]).replace("nan", "NaN")
+        label = short_repr(values[row]).replace("nan", "NaN")
         raise InvalidInput(
-            f"Input y contains {'infinity' if found.endswith('inf') else found} (row {row}). Remove rows "
+            f"Input y contains {'infinity' if label.endswith('inf') else label} (row {row}). Remove rows "
             "without a label."
         )
 

@@ -18,9 +18,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.text import short_repr
 
 if TYPE_CHECKING:
-    import scipy.sparse as _scipy_sparse
-
-    sp = _scipy_sparse
+    import scipy.sparse as sp
 else:
 
     class _LazySparse:

@@ -52,19 +52,19 @@ def _survey_sparse(table: Table, rows: Array) -> tuple[Array, Array, Array]:
     assert isinstance(table.rows, Csr)
     data, indices, indptr = table.rows
     start, size = indptr[rows], indptr[rows + 1] - indptr[rows]
-    found = np.empty(size.sum(), np.int64)
-    if table.shape[1] <= SURVEYED_COLUMNS_PER_ENTRY * found.size:
+    filled = np.empty(size.sum(), np.int64)
+    if table.shape[1] <= SURVEYED_COLUMNS_PER_ENTRY * filled.size:
         squares, counts = np.zeros((2, table.shape[1]))
-        found = found[: survey_csr(data, indices, indptr, rows, squares, counts, found)]
-        return squares[found], counts[found], found
+        filled = filled[: survey_csr(data, indices, indptr, rows, squares, counts, filled)]
+        return squares[filled], counts[filled], filled
     ends = np.cumsum(size)
     entries = np.arange(ends[-1]) + np.repeat(start - (ends - size), size)
     columns, place = np.unique(indices[entries], return_inverse=True)
     pointers = np.concatenate([[0], ends]).astype(indptr.dtype)
     squares, counts = np.zeros((2, columns.size))
     place = place.astype(indices.dtype)
-    found = found[: survey_csr(data[entries], place, pointers, np.arange(rows.size), squares, counts, found)]
-    return squares[found], counts[found], columns[found]
+    filled = filled[: survey_csr(data[entries], place, pointers, np.arange(rows.size), squares, counts, filled)]
+    return squares[filled], counts[filled], columns[filled]
 
 
 def _median(values: Array) -> float:

@@ -2,7 +2,7 @@
 
 A row is its values and their columns. The values of a dense row are an array, and its columns None; those of a sparse
 row are the bytes of an array, and the columns ascend. Calls do not look at the types of arguments, see
-`rosenblatt.training.single_row.bind`, but at sizes: a row that is wider than the weights is refused.
+`rosenblatt.training.algorithm.bind`, but at sizes: a row that is wider than the weights is refused.
 
 The state comes array by array: Numba unpacks nine arrays in a fifth of the time of a NamedTuple of them, and the trial
 itself takes less than a microsecond with a hundred features.

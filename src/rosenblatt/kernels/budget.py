@@ -11,31 +11,31 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.memory import check_memory
-from rosenblatt.kernels import dual as loops
+from rosenblatt.kernels import loops
 from rosenblatt.kernels.expansion import Expansion, expand
-from rosenblatt.kernels.runner import NO_SPANS, KernelJob, KernelRunner, run_presenter
+from rosenblatt.kernels.runner import NO_SPANS, KernelJob, KernelRunner, run_job
 from rosenblatt.kernels.threads import Threads
 from rosenblatt.storage.checks import check_array, check_record
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.decisions import decision, winners
+from rosenblatt.training.multiclass import decision, winners
 from rosenblatt.training.plan import Run
-from rosenblatt.training.trainer import Clock
+from rosenblatt.training.runner import RunClock
 
 Array = npt.NDArray[Any]
 
 BUDGET_RULES = ("random", "forgetron", "projectron")
 ROWS_PER_BLOCK = 256  # rows that are presented together; all similarities among them are computed
-EXPENSIVE_ROWS_PER_BLOCK = 8  # the same, where one similarity is so slow that none may be wasted
+EXPENSIVE_ROWS_PER_BLOCK = 8  # the same if a similarity is so slow that none may be wasted
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How many vectors to keep, and what to do when there are more.
+    """How many vectors to keep, and which to remove when there are more.
 
     Attributes
     ----------
     size : int
-        Most vectors.
+        Maximum number of vectors.
     rule : {"random", "forgetron", "projectron"}
     residual : float
         For the Projectron: distance from the span, as a share of a row's length, below which a row is projected.
@@ -52,7 +52,7 @@ class Budget:
 @stored("BudgetState")
 @dataclass(frozen=True)
 class BudgetState:
-    """What a rule must know besides the expansion to continue a stream.
+    """What a rule needs besides the expansion to continue a stream.
 
     Attributes
     ----------
@@ -112,13 +112,13 @@ def run_budgeted(
 
     Parameters
     ----------
-    job : DualJob
+    job : KernelJob
     budget : Budget
     state : BudgetState
         Of the expansion that the job starts from. It is not changed.
     after_trial : callable, optional
-        Called after each trial with the presenter, the block and the place of the row in it. It changes nothing: the
-        trials are those of a run that nobody follows, to the last bit.
+        Called after each trial with the runner, the block and the place of the row in it. It changes nothing: the
+        trials are those of a run without it, to the last bit.
 
     Returns
     -------
@@ -132,17 +132,17 @@ def run_budgeted(
     with Threads(alone=job.kernel.user_defined) as threads:
         runner = Budgeted(job, threads, budget, state)
         runner.after_trial = after_trial
-        record = run_presenter(job, runner)
-        # The problems end together, and the record has an end for each of them.
+        record = run_job(job, runner)
+        # The problems end together; the record has an end for each of them.
         stops = record.stops * (1 if runner.joint else runner.trials.size)
         return runner.expansion(), replace(record, stops=stops), runner.state
 
 
-AfterTrial = Callable[["Budgeted", loops.Block, int], None]
+AfterTrial = Callable[["Budgeted", loops.RowBlock, int], None]
 
 
 class Budgeted(KernelRunner):
-    """A run on a budget. Slots are the places for vectors, which all problems share."""
+    """Trains on a budget. Slots are the places for vectors, which all problems share."""
 
     shares_vectors = True
     after_trial: AfterTrial | None = None
@@ -179,7 +179,7 @@ class Budgeted(KernelRunner):
         self._check_finite(scores)
         number = row + self.pool.offset
         K = self.pool.columns(number, row)
-        block = loops.Block(
+        block = loops.RowBlock(
             number, self.task.label[row], self.sample_weight[row], K, scores, np.arange(row.size), NO_SPANS
         )
         if self.after_trial is None:
@@ -189,7 +189,7 @@ class Budgeted(KernelRunner):
             self._run(block._replace(order=np.array([i])), columns, problems)
             self.after_trial(self, block, i)
 
-    def _run(self, block: loops.Block, columns: Array, problems: loops.Problems) -> None:
+    def _run(self, block: loops.RowBlock, columns: Array, problems: loops.Problems) -> None:
         if self.budget.rule == "projectron":
             residual = self.budget.residual
             loops.run_projecting_block(residual, block, columns, problems, self.vectors, self.progress)
@@ -197,13 +197,13 @@ class Budgeted(KernelRunner):
             shrinks, seed = self.budget.rule == "forgetron", np.uint64(self.budget.seed)
             loops.run_evicting_block(shrinks, seed, block, columns, problems, self.vectors, self.progress)
 
-    def error(self, clock: Clock) -> float | None:
-        """Return the share of wrong rows, by weight; None where the clock leaves no time for it."""
+    def error(self, clock: RunClock) -> float | None:
+        """Return the share of wrong rows, by weight; None if out of time."""
         if clock.overdue:
             return None
         task, scores = self.task, self.scores()[:, self.subset]
-        found = winners(decision(scores.T, task.sign.shape[0], self.job.multiclass))
-        return float(np.average(found != task.label[self.subset], weights=self.sample_weight[self.subset]))
+        elected = winners(decision(scores.T, task.sign.shape[0], self.job.multiclass))
+        return float(np.average(elected != task.label[self.subset], weights=self.sample_weight[self.subset]))
 
     def snapshot(self) -> list[Array]:
         """Return a copy of the vectors, and of what the rule knows of them."""

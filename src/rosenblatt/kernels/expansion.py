@@ -1,4 +1,4 @@
-"""What the dual learns: an expansion in similarities with the mistaken rows, its scores and its votes."""
+"""The model in the dual: an expansion in similarities with the mistaken rows, its scores and its votes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.kernels.dual import add_votes
 from rosenblatt.kernels.kernels import Objects, Similarity, take
+from rosenblatt.kernels.loops import add_votes
 from rosenblatt.kernels.threads import Threads, pieces
 from rosenblatt.storage.checks import check_array, check_record
 from rosenblatt.storage.registry import expect, stored
@@ -18,7 +18,7 @@ Array = npt.NDArray[Any]
 
 ROWS_PER_SHARE = 512  # rows that a thread computes the scores of at a time
 VOTED_ROWS_PER_SHARE = 256  # the same for votes, which need the similarities of all vectors at once
-VECTORS_PER_TILE = 1024  # vectors whose similarities with a share are computed together: they should fit a cache
+VECTORS_PER_TILE = 1024  # vectors whose similarities with a share are computed together: they fit a cache
 
 
 @stored("Log")
@@ -34,7 +34,7 @@ class Log(NamedTuple):
 @stored("Expansion")
 @dataclass(frozen=True)
 class Expansion:
-    """What is learned: f_p(x) = sum over s of coef[p, s] k(x_s, x), and how it came about.
+    """The function f_p(x) = sum over s of coef[p, s] k(x_s, x), and the log of its updates.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Expansion:
         return cls(objects[:0], none, np.zeros((problems, 0)), np.zeros(problems, np.int64), log)
 
     def check(self) -> None:
-        """Raise a `Fault` unless what was read from a file fits together; the vectors are for the caller to check."""
+        """Raise a `Fault` unless the arrays from a file fit together; the caller checks the vectors."""
         problems, count, log = self.trials.size, self.rows.size, self.log
         check_array("the trials", self.trials, "l", (problems,))
         check_array("the coefficients", self.coef, "d", (problems, count))
@@ -75,11 +75,11 @@ class Expansion:
             numbers = getattr(log, name)
             check_array(f"{name} of the log", numbers, "l", length)
             inside = np.all((numbers >= 0) & (numbers < limit))
-            expect(inside, f"{name} of the log goes beyond the {limit} that there are")
+            expect(inside, f"{name} of the log is beyond the {limit} of the expansion")
         check_array("step of the log", log.step, "d", length)
         check_array("trial of the log", log.trial, "l", length)
         inside = np.all((log.trial >= 0) & (log.trial < self.trials[log.problem]))
-        expect(inside, "trial of the log goes beyond the trials that there were")
+        expect(inside, "trial of the log is beyond the trials of the expansion")
 
     def summed(self) -> Array:
         """Return the coefficients of the sum of f_p over all trials. The sum is exact where the steps are."""
@@ -133,7 +133,7 @@ def expand(kernel: Similarity, vectors: Objects, rows: Objects, coef: Array) -> 
 
 
 def vote(kernel: Similarity, expansion: Expansion, rows: Objects) -> Array:
-    """Let every f that training went through vote on each row, once for each trial that it survived.
+    """Return the votes of every f that training went through, once for each trial that it survived.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Kernels: similarities k(x, z), which are all that a dual representation needs to know of its objects.
+"""Kernels: similarities k(x, z), all that a dual representation needs of its objects.
 
 Objects are rows of an array, rows of a CSR matrix, or anything at all in an array of objects. A kernel takes two such
 collections and returns the whole block of similarities at once. The built-in kernels use a matrix product.
@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
+from rosenblatt.data.sparse import sp
+from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
-from rosenblatt.kernels.distances import CsrBlock, city_block, city_block_csr
 
 Array = npt.NDArray[Any]
 Objects = Any  # a 2-D array, a CSR matrix, or a 1-D array of objects; numbers of rows for a precomputed matrix
 
-# Sparse rows with at most so many features are multiplied as dense ones: at such widths BLAS is faster.
+# Up to this many features sparse rows are multiplied as dense ones: BLAS is faster.
 DENSE_PRODUCT_MAX_FEATURES = 2048
-# From so many features on, keeping a similarity is cheaper than computing it again. Writing to fresh memory is slow:
+# From this many features on, keeping a similarity is cheaper than computing it again. Writing to fresh memory is slow:
 # on MNIST, with 784 features, writing a gigabyte of similarities took 4 s of a fit of 14 s.
 CACHED_MIN_FEATURES = 4096
 # Rows of one block when only the diagonal of the similarities is needed, but whole blocks must be computed.
@@ -40,7 +40,7 @@ def are_neighbours(number: Array) -> bool:
 
 
 def take(objects: Objects, number: Array) -> Objects:
-    """Return some of the objects, without a copy where they are neighbours."""
+    """Return some of the objects, without a copy if they are neighbours."""
     if are_neighbours(number):
         return objects[int(number[0]) : int(number[-1]) + 1]
     return objects[number]
@@ -60,12 +60,12 @@ def _dense(rows: Objects) -> Array:
 
 
 def width(gamma: float | str, objects: Objects) -> float:
-    """Return the gamma that a parameter means for these rows.
+    """Return the value of gamma for these rows.
 
     Parameters
     ----------
     gamma : float, "scale" or "auto"
-        A number is returned as it is; "scale": 1 / (n_features * variance of all entries), or 1 where all entries are
+        A number is returned as it is; "scale": 1 / (n_features * variance of all entries), or 1 if all entries are
         equal; "auto": 1 / n_features.
     objects : array or CSR matrix of shape (n_rows, n_features)
     """
@@ -102,7 +102,7 @@ class Similarity:
     Attributes
     ----------
     expensive : bool
-        Whether one evaluation is so slow that none may be wasted.
+        Whether a similarity is so slow that none may be wasted.
     user_defined : bool
         Whether it calls a user's function, which need not be safe for threads.
     """
@@ -212,7 +212,7 @@ def _as_block(rows: Objects) -> CsrBlock:
 
 @dataclass(frozen=True)
 class Cosine(Similarity):
-    """x.z / (|x| |z|); zero where either is zero."""
+    """x.z / (|x| |z|); zero if either is zero."""
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
         """Return the inner products, divided by the lengths."""
@@ -223,7 +223,7 @@ class Cosine(Similarity):
         return K
 
     def diagonal(self, rows: Objects) -> Array:
-        """Return ones, and zero where a row is zero."""
+        """Return ones, and zeros for rows that are zero."""
         return (_squares(rows) > 0).astype(rows.dtype)
 
 
@@ -269,7 +269,7 @@ class Precomputed(Similarity):
         return np.ascontiguousarray(self.matrix[np.ix_(rows, vectors)].T)
 
     def worth_caching(self, rows: Objects) -> bool:
-        """Return False: they are kept already."""
+        """Return False: the matrix is in memory already."""
         return False
 
     def diagonal(self, rows: Objects) -> Array:
@@ -393,3 +393,51 @@ def are_vectors(X: Any) -> bool:
     except ValueError:  # sequences of different lengths
         return False
     return values.ndim == 2 and values.dtype.kind in "fiubc"
+
+
+# ------------------------------------------------------------- city-block distances, in compiled loops without bounds
+
+# Sums may be reordered and fused, which vectorises them; NaN and infinity keep their meaning.
+FASTMATH = {"reassoc", "contract", "nsz"}
+
+
+class CsrBlock(NamedTuple):
+    """Rows stored by their nonzeros: row i is entries indptr[i] to indptr[i + 1]."""
+
+    data: np.ndarray  # (nnz,)
+    indices: np.ndarray  # (nnz,) features, ascending within a row
+    indptr: np.ndarray  # (n + 1,)
+    length: np.ndarray  # (n,) sum of the absolute values of each row
+
+
+@compiled(fastmath=FASTMATH)
+def city_block(A, B, out):
+    """Write |a - b|_1 for each row a of A and each row b of B, both dense, into out (rows of A, rows of B)."""
+    for i in range(A.shape[0]):
+        for j in range(B.shape[0]):
+            total = 0.0
+            for k in range(A.shape[1]):
+                total += abs(A[i, k] - B[j, k])
+            out[i, j] = total
+
+
+@compiled(fastmath=FASTMATH)
+def city_block_csr(A, B, out):
+    """Write the same for two `CsrBlock`: the sum of both lengths, corrected where both rows have an entry."""
+    data_a, indices_a, indptr_a, length_a = A
+    data_b, indices_b, indptr_b, length_b = B
+    for i in range(indptr_a.size - 1):
+        for j in range(indptr_b.size - 1):
+            total = length_a[i] + length_b[j]
+            a, b = indptr_a[i], indptr_b[j]
+            while a < indptr_a[i + 1] and b < indptr_b[j + 1]:
+                if indices_a[a] < indices_b[b]:
+                    a += 1
+                elif indices_a[a] > indices_b[b]:
+                    b += 1
+                else:
+                    x, z = data_a[a], data_b[b]
+                    total += abs(x - z) - abs(x) - abs(z)
+                    a += 1
+                    b += 1
+            out[i, j] = max(total, 0.0)  # rounding may leave a distance just below zero

@@ -1,4 +1,4 @@
-"""Stores of a run in the dual: its objects, the similarities it keeps, arrays that grow."""
+"""Storage of a run in the dual: its objects, cached similarities, arrays that grow."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rosenblatt.kernels.kernels import Objects, Similarity, are_neighbours, join
 
 Array = npt.NDArray[Any]
 
-COLUMNS_PER_CHUNK = 256  # columns of the cache that are allocated together
-FIRST_CAPACITY = 256  # entries that a growing array has room for at first
+COLUMNS_PER_CHUNK = 256  # columns of the cache allocated together
+FIRST_CAPACITY = 256  # initial capacity of a growing array
 
 
 class ObjectPool:
@@ -26,14 +26,14 @@ class ObjectPool:
         The vectors that the run starts with.
     rows : objects
     cache_bytes : float
-        Most bytes of similarities to keep.
+        Maximum size of the similarities kept.
     """
 
     def __init__(self, kernel: Similarity, first: Objects, rows: Objects, cache_bytes: float) -> None:
         self.kernel, self.first, self.rows = kernel, first, rows
         self.offset = int(first.shape[0])
         size = self.offset + rows.shape[0]
-        # A function that is called for every pair is never called twice for one pair, if the cache has room for that.
+        # A function of pairs is never called twice for the same pair, if the cache has room for all of them.
         remembers = kernel.expensive and 8.0 * size * size <= cache_bytes
         self.known = np.full((size, size), np.nan) if remembers else None
 
@@ -68,14 +68,14 @@ class ObjectPool:
 
 
 class ColumnCache:
-    """Columns of similarities with all rows, of the first vectors, as many as there is room for.
+    """Columns of similarities with all rows, of the first vectors up to the capacity.
 
     Parameters
     ----------
     n_rows : int
     dtype : dtype
     cache_bytes : float
-        Most bytes to use.
+        Maximum size.
     """
 
     def __init__(self, n_rows: int, dtype: npt.DTypeLike, cache_bytes: float) -> None:
@@ -84,7 +84,7 @@ class ColumnCache:
         self.chunks: list[Array] = []
 
     def open(self, slots: int) -> None:
-        """Allocate room for so many vectors, up to the capacity."""
+        """Allocate room for this many vectors, up to the capacity."""
         while len(self.chunks) * COLUMNS_PER_CHUNK < min(slots, self.capacity):
             width = min(COLUMNS_PER_CHUNK, self.capacity - len(self.chunks) * COLUMNS_PER_CHUNK)
             self.chunks.append(np.empty((width, self.n_rows), self.dtype))

@@ -1,4 +1,4 @@
-"""Every trial of a run in the dual: from its log, or on a budget, which keeps none, from notes taken on the way."""
+"""Record every trial of a run in the dual: from its log, or on a budget, which keeps no log, from notes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy.typing as npt
 from rosenblatt.data.memory import check_memory
 from rosenblatt.errors import InvalidInput
 from rosenblatt.kernels.budget import Budgeted
-from rosenblatt.kernels.dual import Block
 from rosenblatt.kernels.expansion import Expansion
 from rosenblatt.kernels.kernels import take
+from rosenblatt.kernels.loops import RowBlock
 from rosenblatt.kernels.runner import KernelJob
 from rosenblatt.training.order import Order
 from rosenblatt.training.plan import Run
@@ -30,7 +30,7 @@ def replay(job: KernelJob, learned: Expansion, run: Run, estimator: Any) -> Reco
     if run.trials > MAX_TRIALS:
         raise InvalidInput(f"A recording holds {MAX_TRIALS} trials; this run has {run.trials}. Take fewer epochs.")
     problems, vectors = learned.coef.shape
-    orders = Order(job.plan.order, job.task.label, job.subset, job.plan.seed)
+    orders = Order(job.plan.order, job.task.label, job.subset, job.plan.random_state)
     row, epoch = _rows(orders, job, run)
     K = np.asarray(job.kernel.columns(take(learned.vectors, np.arange(vectors)), job.objects), dtype=np.float64)
     coef, states = np.zeros((problems, vectors)), [np.zeros((problems, vectors))]
@@ -70,11 +70,11 @@ def check_start(job: KernelJob) -> None:
 
 
 class BudgetNotes:
-    """What happened in each trial on a budget.
+    """Notes of each trial on a budget.
 
     Parameters
     ----------
-    job : DualJob
+    job : KernelJob
         That starts from nothing.
     """
 
@@ -85,8 +85,8 @@ class BudgetNotes:
         # Rows that are vectors, and their coefficients.
         self.states: list[tuple[Array, Array]] = [(np.empty(0, np.int64), np.empty((job.start.trials.size, 0)))]
 
-    def after_trial(self, runner: Budgeted, block: Block, i: int) -> None:
-        """Write down a trial."""
+    def after_trial(self, runner: Budgeted, block: RowBlock, i: int) -> None:
+        """Note a trial."""
         trial = len(self.notes)
         if trial == MAX_TRIALS:
             raise InvalidInput(f"A recording holds {MAX_TRIALS} trials. Take fewer rows or epochs.")
@@ -98,14 +98,14 @@ class BudgetNotes:
         self.notes.append((int(block.row[i]), block.scores[:, i].copy(), loss, mistakes, len(self.states) - 1))
 
     def recording(self, run: Run, estimator: Any) -> Recording:
-        """Return what was written down, with a column of weights for each row that was ever a vector."""
+        """Return the trials noted so far, with a column of weights for each row that was ever a vector."""
         row, score, loss, mistakes, at = (np.array(column) for column in zip(*self.notes, strict=True))
         vectors = np.unique(np.concatenate([member for member, _ in self.states]))
         shape = len(self.states), self.states[0][1].shape[0], vectors.size
         check_memory(8.0 * np.prod(shape), "A recording of so many weights", "Take fewer rows or epochs.")
         W = np.zeros(shape)
         for state, (member, coef) in zip(W, self.states, strict=True):
-            # A row may be there twice: mistaken again, before its first vector was dropped.
+            # A row may occur twice: mistaken again before its first vector was removed.
             np.add.at(state.T, np.searchsorted(vectors, member), coef.T)
         epoch, label = np.arange(row.size) // self.rows_per_epoch + 1, self.job.task.label[row].astype(np.int64)
         counts = mistakes.astype(np.int64)
@@ -114,7 +114,7 @@ class BudgetNotes:
 
 
 def _excess(job: KernelJob, joint: bool, score: Array, i: int) -> Array:
-    """Return y f(x) of each problem, infinite where a row is no example; of a joint task, the lead of the class."""
+    """Return y f(x) of each problem, infinite if the row is not an example; for a joint task, the lead of the class."""
     c = job.task.label[i]
     if joint:
         return np.array([score[c] - np.delete(score, c).max()])

@@ -1,16 +1,4 @@
-"""Training in the dual: what to learn, and what all presenters of objects have in common.
-
-A run without a budget keeps every row that was ever mistaken, and a log of its updates. It ends when every row is on
-its side; or when its own mistakes prove that this would say nothing of new rows. A separator with margin g makes at
-most (R / g)^2 mistakes, and errs on a new row with a probability of at most their expected number over n + 1 (Freund
-and Schapire 1999, after Vapnik). The mistakes so far bound every margin from above, g <= |f| / (sum of the steps). Once
-even the largest possible margin promises no fewer mistakes than there are rows, epochs are no progress any more, and
-patience (`n_iter_no_change`) ends the run. Its average has been a good hypothesis since the first epoch.
-
-Where no row is updated more than `most_updates` times, a run has a natural end: an epoch without an update, in which
-every row has its margin or has had its updates. This is the counterpart of a soft margin, whose coefficients are at
-most C.
-"""
+"""Training in the dual: the job, and the base of the runners without a budget (`unbounded`) and on one (`budget`)."""
 
 from __future__ import annotations
 
@@ -25,42 +13,41 @@ import numpy.typing as npt
 from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput
-from rosenblatt.kernels import dual as loops
-from rosenblatt.kernels.expansion import Expansion, Log, expand
-from rosenblatt.kernels.kernels import Objects, Similarity, join
-from rosenblatt.kernels.objects import GrowingArray, ObjectPool
+from rosenblatt.kernels import loops
+from rosenblatt.kernels.expansion import Expansion, expand
+from rosenblatt.kernels.kernels import Objects, Similarity
+from rosenblatt.kernels.objects import ObjectPool
 from rosenblatt.kernels.threads import Threads, pieces
 from rosenblatt.prover.exact.clock import OutOfTime
-from rosenblatt.training.decisions import decision, winners
-from rosenblatt.training.multiclass import part_names
+from rosenblatt.training.multiclass import decision, winners
 from rosenblatt.training.order import Order
 from rosenblatt.training.plan import Plan, Run
-from rosenblatt.training.reasons import KERNEL, LIMITED_KERNEL, UNBOUNDED_KERNEL
-from rosenblatt.training.stopping import FREE_TRIALS, Stop
-from rosenblatt.training.trainer import Clock, EpochRunner, EpochStats, Trainer
+from rosenblatt.training.reasons import PERCEPTRON
+from rosenblatt.training.runner import EpochRunner, EpochStats, RunClock
+from rosenblatt.training.trainer import Trainer
 
 Array = npt.NDArray[Any]
 
 ROWS_PER_SHARE = 256  # rows that a thread takes at a time
 NO_SIMILARITIES = np.empty((0, 0))
-FEW_SIMILARITIES = 1 << 21  # that a run computes again, to say how the model does
-NO_SPANS = np.empty((0, 2, 2), np.int64)  # of a block that keeps the scores of the rows that follow up to date
+FEW_SIMILARITIES = 1 << 21  # similarities that a run computes again, to report the errors of the model
+NO_SPANS = np.empty((0, 2, 2), np.int64)  # for a block that updates the scores of the rows that follow
 
 
 @dataclass(frozen=True)
 class KernelJob:
-    """What to learn, from which objects, how, and until when.
+    """What to learn from which objects, how, and until when.
 
     Attributes
     ----------
     kernel : Similarity
     objects : objects
-        What is presented.
+        The rows to present.
     task : Task
     plan : Plan
     multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
     start : Expansion
-        Where to start.
+        What was learned before; the run continues it.
     subset : int array
         The objects to train on, in the order of a cycle; empty for all.
     cache_bytes : float
@@ -72,13 +59,13 @@ class KernelJob:
     streams : bool
         Whether the objects are a chunk of a stream, to be presented once.
     margin : float
-        An update is due as long as y f(x) is not above it.
+        An update is due while y f(x) is not above it.
     most_updates : float
-        Of a row in a problem; infinite for no limit.
+        Maximum of updates of a row in a problem; infinite for no limit.
     names : tuple
         Labels of the classes; empty for none.
     aggregate : {"last", "average", "vote"}
-        What will predict.
+        Which f predicts.
     """
 
     kernel: Similarity
@@ -98,66 +85,64 @@ class KernelJob:
     aggregate: str = "last"
 
     def __post_init__(self) -> None:
-        """Raise an error for a start of other problems: the loops go through them by number."""
+        """Raise an error if the start has other problems: the loops index them by number."""
         if self.start.trials.size != self.task.sign.shape[1]:
             raise InvalidInput(
-                f"What was learned has {self.start.trials.size} problems, where there are {self.task.sign.shape[1]} to "
-                "learn. Fit anew."
+                f"The model has {self.start.trials.size} problems, but there are {self.task.sign.shape[1]} to learn. "
+                "Fit it again."
             )
 
 
-def run_presenter(job: KernelJob, runner: KernelRunner) -> Run:
+def run_job(job: KernelJob, runner: KernelRunner) -> Run:
     """Train until a stopping rule says so, or present the rows once, as a chunk of a stream."""
     trainer = Trainer(job.plan, runner)
     return trainer.run_chunk() if job.streams else trainer.run()
 
 
 class KernelRunner(EpochRunner):
-    """Objects presented in the dual: what all runs have in common.
+    """Presents objects in the dual.
 
-    A part is a problem; or all problems, of a joint task, and where they share their vectors.
+    A part is a problem; or all problems, of a joint task, and if they share their vectors.
 
     Attributes
     ----------
     shares_vectors : bool
         Whether the problems compete for the same vectors. They must end together then: a problem that had ended would
-        no longer learn, while the others went on replacing the vectors that it needs.
+        no longer learn, while the others replaced the vectors that it needs.
     """
 
     rows_per_block: int
     shares_vectors = False
-    words = KERNEL
+    words = PERCEPTRON
     beyond = "another kernel, or another gamma, may help"
     plane = "hyperplane of the kernel's space"
 
     def __init__(self, job: KernelJob, threads: Threads) -> None:
+        problems = job.start.trials.size
+        self._divide(job.plan, problems, job.multiclass, job.names, together=self.shares_vectors)
+        self.counted = self.parts - job.n_reserve
+        self.predictor = {"average": "the average", "vote": "the vote"}.get(job.aggregate, self.predictor)
+        self.leaves_out = bool(job.subset.size) or not job.task.class_cost.all()
         self.job, self.task, self.threads = job, job.task, threads
         self.pool = ObjectPool(job.kernel, job.start.vectors, job.objects, job.cache_bytes)
-        self.n_objects, problems = job.objects.shape[0], job.start.trials.size
+        self.n_objects = job.objects.shape[0]
         self.subset = job.subset if job.subset.size else np.arange(self.n_objects)
         self.n_rows = self.subset.size
-        self.joint = job.multiclass == "joint" and problems > 1
-        self.parts = 1 if self.joint or self.shares_vectors else problems
-        self.counted = self.parts - job.n_reserve
-        if self.parts > 1 and job.names:
-            self.names, self.noun = part_names(job.names, job.multiclass)
         self.trials = job.start.trials.copy()
         counted = self.n_objects if np.isfinite(job.most_updates) else 0
         counts = np.zeros((1 if self.joint else problems, counted), np.int32)
         mistakes, updates, loss, square, steps = np.zeros((5, problems))
         self.progress = loops.Progress(self.trials, mistakes, updates, loss, square, steps, counts)
         self.sample_weight = job.task.sample_weight if job.task.sample_weight.size else np.ones(self.n_objects)
-        self.order = Order(job.plan.order, job.task.label, job.subset, job.plan.seed)
+        self.order = Order(job.plan.order, job.task.label, job.subset, job.plan.random_state)
         # Drawn with replacement, a row may come twice in an epoch, or never.
         self.each_row_once = job.plan.order != "random"
-        self.clock = Clock(None)  # of the run in progress
-        self.lesson: tuple[list[int], loops.Problems | None] = (
-            [],
-            None,
-        )  # active parts and what they are taught, kept between epochs
+        self.clock = RunClock(None)  # of the run in progress
+        self.active: list[int] = []  # parts that `problems` is about, kept between epochs
+        self.problems: loops.Problems | None = None
         self.dtype = self.pool.columns(np.array([self.pool.offset]), np.array([0])).dtype
 
-    # --------------------------------------------------------------------------------- what the two kinds of run add
+    # ------------------------------------------------------------------------------------------------- for subclasses
 
     def _begin(self) -> None:
         """Prepare for an epoch."""
@@ -183,7 +168,7 @@ class KernelRunner(EpochRunner):
 
     # ------------------------------------------------------------------------------------------------- for the trainer
 
-    def run_epoch(self, epoch: int, active: list[int], clock: Clock) -> EpochStats:
+    def run_epoch(self, epoch: int, active: list[int], clock: RunClock) -> EpochStats:
         """Present every row once to the active parts, or as many as the clock allows."""
         self.clock = clock
         mistakes, updates, loss = self.progress.mistakes, self.progress.updates, self.progress.loss
@@ -191,7 +176,7 @@ class KernelRunner(EpochRunner):
         order = self.order.draw()
         order = np.asarray(order if order.size else np.arange(self.n_objects), dtype=np.int64)
         problems, trials = self._problems(active), 0
-        with suppress(OutOfTime):  # while scores were brought up to date, with nothing half learned
+        with suppress(OutOfTime):  # while scores were updated, before anything was learned
             self._begin()
             for piece in pieces(order.size, self.rows_per_block):
                 self._learn(order[piece], problems)
@@ -206,26 +191,26 @@ class KernelRunner(EpochRunner):
         return EpochStats(counts, changes, loss.tolist(), trials, trials == order.size and self.each_row_once)
 
     def _problems(self, active: list[int]) -> loops.Problems:
-        """Return what the rows teach the problems of the active parts."""
-        if self.lesson[1] is not None and active == self.lesson[0]:
-            return self.lesson[1]
-        chosen = np.array(active, np.int64) if self.parts > 1 else np.arange(self.trials.size)
-        label, place = np.nonzero(self.task.sign[:, chosen])
+        """Return the task of the problems of the active parts."""
+        if self.problems is not None and active == self.active:
+            return self.problems
+        numbers = np.array(active, np.int64) if self.parts > 1 else np.arange(self.trials.size)
+        label, place = np.nonzero(self.task.sign[:, numbers])
         first = np.searchsorted(label, np.arange(self.task.sign.shape[0] + 1))
         task, job = self.task, self.job
         problems = loops.Problems(
-            task.sign, task.cost, task.class_cost, chosen[place], first, self.joint, job.margin, job.most_updates
+            task.sign, task.cost, task.class_cost, numbers[place], first, self.joint, job.margin, job.most_updates
         )
-        self.lesson = list(active), problems
+        self.active, self.problems = list(active), problems
         return problems
 
-    def fits(self, part: int, clock: Clock) -> bool:
-        """Return whether every row has its margin; False where the clock leaves no time to find out."""
+    def fits(self, part: int, clock: RunClock) -> bool:
+        """Return whether every row has its margin; False if there is no time to check."""
         if clock.late:
             return False
         excess, label = np.empty(self.n_rows), self.task.label
         scores, number = np.ascontiguousarray(self.scores()), np.arange(self.n_objects)
-        block = loops.Block(number, label, self.sample_weight, NO_SIMILARITIES, scores, self.subset, NO_SPANS)
+        block = loops.RowBlock(number, label, self.sample_weight, NO_SIMILARITIES, scores, self.subset, NO_SPANS)
         loops.margins(block, self._problems([part])._replace(most=np.inf), self.progress, 0, excess)
         return bool((excess > 0).all())
 
@@ -233,20 +218,8 @@ class KernelRunner(EpochRunner):
         """Return a copy of the coefficients, and biases, which are zero."""
         return self.coef(), np.zeros(self.trials.size)
 
-    @property
-    def leaves_out(self) -> bool:  # type: ignore[override]
-        """Whether rows have no weight."""
-        return bool(self.job.subset.size) or not self.task.class_cost.all()
-
-    @property
-    def predictor(self) -> str:  # type: ignore[override]
-        """What predicts, where it is not the last f of each problem."""
-        added = self.trials.size > 1 and self.job.multiclass == "ovo"
-        named = {"average": "the average", "vote": "the vote"}
-        return named.get(self.job.aggregate, "the sum of the scores of all pairs" * added)
-
     def misses(self) -> int | None:
-        """Return how many of the rows that were learned from the model predicts wrongly; None: that takes too long."""
+        """Return how many of the rows that were learned from the model predicts wrongly; None if that takes long."""
         learned, job = self.expansion(), self.job
         if job.aggregate == "vote" or self.n_rows * learned.rows.size > FEW_SIMILARITIES:
             return None
@@ -270,123 +243,3 @@ class KernelRunner(EpochRunner):
                 f"The scores overflowed {self.dtype}: similarities are too large. Scale the data, for example with "
                 "StandardScaler, or lower gamma or degree."
             )
-
-
-def empty_updates(capacity: int) -> loops.Updates:
-    """Return arrays with room for so many updates."""
-    place, problem, trial = np.empty((3, capacity), np.int64)
-    return loops.Updates(place, problem, np.empty(capacity), trial, np.zeros(1, np.int64))
-
-
-class Unbounded(KernelRunner):
-    """A run that keeps every row that was ever mistaken, and logs every update.
-
-    Slots number the vectors: those of the start, then rows in the order of their first mistakes.
-    """
-
-    words = UNBOUNDED_KERNEL
-
-    def __init__(self, job: KernelJob, threads: Threads) -> None:
-        super().__init__(job, threads)
-        self.member = GrowingArray((), np.int64)  # number in the pool of each slot
-        self.member.push(np.arange(self.pool.offset))
-        self.slot = np.full(self.n_objects, -1, np.int64)
-        self.log = [job.start.log]
-        if self.joint:
-            self.n_examples = np.array([self.n_rows])
-        else:
-            per_class = np.bincount(job.task.label[self.subset], minlength=job.task.sign.shape[0])
-            self.n_examples = per_class @ (job.task.sign != 0)
-        if self.pool.offset and not job.streams:  # a chunk of a stream has no need of lengths
-            coef, vectors = job.start.coef, job.start.vectors
-            self.progress.square[:] = (coef * expand(job.kernel, vectors, vectors, coef)).sum(axis=1)
-            self.progress.steps[:] = np.abs(coef).sum(axis=1)
-        self.proved, self.highest = np.full(self.parts, np.inf), np.zeros(self.parts)
-        # So few updates end by themselves, unless the rows are drawn: then no epoch shows that none is due.
-        self.limited = bool(np.isfinite(job.most_updates))
-        if self.limited:
-            self.words = LIMITED_KERNEL
-
-    def _most_updates(self, n_trials: int, problems: loops.Problems) -> int:
-        """Return how many updates so many trials can make."""
-        return n_trials * (2 if self.joint else int(np.diff(problems.first).max()))
-
-    def _run(self, block: loops.Block, problems: loops.Problems, column: Array, at: int, to: loops.Updates) -> int:
-        """Present the rows of a block until a similarity is missing; return the trial that needs it."""
-        run = loops.run_joint_block if self.joint else loops.run_block
-        return int(run(block, problems, column, at, self.progress, to))
-
-    def _enter(self, row: Array, updates: loops.Updates) -> Log:
-        """Enter updates into the log, by the numbers of the rows of their block; return that part of the log."""
-        place, problem, step, trial = (part[: int(updates.size[0])].copy() for part in updates[:4])
-        row = row[place]
-        fresh, first = np.unique(row[self.slot[row] < 0], return_index=True)
-        if fresh.size:
-            fresh = fresh[np.argsort(first)]  # in the order of their first mistakes
-            self.slot[fresh] = self.member.size + np.arange(fresh.size)
-            self.member.push(fresh + self.pool.offset)
-        log = Log(self.slot[row], problem, step, trial)
-        self.log.append(log)
-        return log
-
-    # ---------------------------------------------------------------------------------------------------------- the end
-
-    def objective(self, shown: EpochStats) -> list[float]:
-        """Return the mean loss of each part; where its fall is progress no more, a figure above all that there were."""
-        figures = np.array(shown.loss) / self.n_rows
-        if self.limited:
-            return list(figures)
-        in_vain = self._promises_nothing()
-        self.highest = np.maximum(self.highest, figures) + in_vain
-        return list(np.where(in_vain, self.highest, figures))
-
-    def give_up(self, parts: list[int], tol: float, epoch: int, clock: Clock) -> dict[int, Stop]:
-        """Return which of the stalled parts end: those of which no separator would promise anything.
-
-        Where updates are limited, none: what is left of them will be made, or is not due.
-        """
-        if self.limited:
-            return {} if self.each_row_once else dict.fromkeys(parts, Stop.TRAINING)
-        in_vain, bounds = self._promises_nothing(), self._margin_bounds()
-        ended = [part for part in parts if in_vain[part] or bounds[part] <= tol * self.radius]
-        self.proved[ended] = np.minimum(self.proved[ended], bounds[ended])
-        return dict.fromkeys(ended, Stop.TRAINING)
-
-    def margin_bounds(self) -> list[float]:
-        """Return the largest margin that a separator of each part can have; infinite for one that has not stalled."""
-        bounds: list[float] = self.proved.tolist()
-        return bounds
-
-    def _margin_bounds(self) -> Array:
-        """Return for each part |f| over the sum of the steps: a separator gains at least its margin in each step."""
-        squares, steps = np.maximum(self.progress.square, 0.0), self.progress.steps
-        if self.joint:
-            squares, steps = squares.sum(keepdims=True), steps.sum(keepdims=True) / 2
-        return np.asarray(np.sqrt(squares) / np.where(steps > 0, steps, np.inf))
-
-    def _promises_nothing(self) -> Array:
-        """Return for each part whether no margin is left with a mistake bound (R / g)^2 below its number of rows."""
-        # Joint trials compare two classes: what they add is the difference of two vectors, each with the row.
-        squared_radius = (2.0 if self.joint else 1.0) * self.radius**2
-        in_vain = self.n_examples * self._margin_bounds() ** 2 <= squared_radius
-        return np.asarray(in_vain & (self.trials[: self.parts] >= FREE_TRIALS))
-
-    # -------------------------------------------------------------------------------------------------------- results
-
-    def coef(self) -> Array:
-        """Return the coefficients, summed from the log."""
-        coef = np.zeros((self.trials.size, self.member.size))
-        for log in self.log:
-            np.add.at(coef, (log.problem, log.slot), log.step)
-        return coef
-
-    def expansion(self) -> Expansion:
-        """Return what was learned."""
-        late = self.member.view(self.pool.offset) - self.pool.offset
-        return Expansion(
-            vectors=join(self.pool.first, self.job.objects[late]),
-            rows=np.concatenate([self.job.start.rows, late + self.job.n_before]),
-            coef=self.coef(),
-            trials=self.trials,
-            log=Log(*(np.concatenate(column) for column in zip(*self.log, strict=True))),
-        )

@@ -1,4 +1,4 @@
-"""Threads that share out the rows of a block, each with matrix products of its own."""
+"""Threads that share the rows of a block, each with its own matrix products."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from threadpoolctl import ThreadpoolController
 from rosenblatt.prover.exact.clock import OutOfTime
 
 if TYPE_CHECKING:
-    from rosenblatt.training.trainer import Clock
+    from rosenblatt.training.runner import RunClock
 
 Array = npt.NDArray[Any]
 
 
 class Threads:
-    """As many threads as BLAS may use, while BLAS itself is limited to one.
+    """The number of threads that BLAS may use, while BLAS itself is limited to one.
 
     The products are too small for a BLAS with several threads, which wait for one another in each product: on a busy
     machine that took four times as long. The shares are fixed, so the result does not depend on the number of threads.
@@ -50,7 +50,7 @@ class Threads:
         if self.executor is not None:
             self.executor.shutdown()
 
-    def share(self, work: Callable[[Any], None], parts: Iterable[Any], clock: Clock | None = None) -> None:
+    def share(self, work: Callable[[Any], None], parts: Iterable[Any], clock: RunClock | None = None) -> None:
         """Call `work` for each part, and return when all are done; raise OutOfTime if a clock says so before."""
         parts = list(parts)
         if clock is not None:
@@ -64,7 +64,7 @@ class Threads:
         list(self.executor.map(work, parts))
 
 
-def _work_in_time(work: Callable[[Any], None], clock: Clock, part: Any) -> None:
+def _work_in_time(work: Callable[[Any], None], clock: RunClock, part: Any) -> None:
     if clock.late:
         raise OutOfTime
     work(part)
@@ -72,7 +72,7 @@ def _work_in_time(work: Callable[[Any], None], clock: Clock, part: Any) -> None:
 
 @cache
 def _blas() -> Any:
-    """Return the controller of the BLAS libraries. Finding them takes a millisecond, so it is kept."""
+    """Return the controller of the BLAS libraries, cached as finding them takes a millisecond."""
     return ThreadpoolController().select(user_api="blas")
 
 

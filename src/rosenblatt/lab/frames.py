@@ -20,8 +20,7 @@ from rosenblatt.lab.scene import Scene
 from rosenblatt.lab.theory import follows_theorem, mistake_bound, rate
 from rosenblatt.storage.container import pack_arrays, unpack_arrays
 from rosenblatt.text import count
-from rosenblatt.training.decisions import decision, winners
-from rosenblatt.training.multiclass import code
+from rosenblatt.training.multiclass import coding_matrix, decision, winners
 from rosenblatt.training.record import Recording, record
 
 Array = npt.NDArray[Any]
@@ -130,7 +129,7 @@ def frames(scene: Scene, *, grid: int = GRID, subject: Subject | None = None) ->
     Z = feature_map(X)
     theory = mistake_bound(scene, Z, y)
     plain = follows_theorem(scene) and (subject is None or _is_plain(estimator))
-    sign = code(classes.size, estimator.multiclass)
+    sign = coding_matrix(classes.size, estimator.multiclass)
     arrays: dict[str, Array] = {"X": X.astype(np.float64), "y": label.astype(np.int32)}
     arrays |= _trials(recording, sign.shape[1])
     arrays |= _log(recording) if scene.traits.kernel else _weights(recording, estimator, theory.separator)
@@ -405,7 +404,7 @@ def _survived(recording: Recording, estimator: Any, y: Array, t: int) -> Array:
     Rows of a third class are not trials of a pair of classes, and a problem that has stopped has no more trials.
     """
     classes, label = np.unique(y, return_inverse=True)
-    sign = code(classes.size, estimator.multiclass)
+    sign = coding_matrix(classes.size, estimator.multiclass)
     takes_part = sign[label[recording.row]] != 0
     if recording.row.size and recording.row[0] < 0:  # a batch is a trial of each problem
         takes_part[:] = True

@@ -14,6 +14,7 @@ from rosenblatt.bounds import from_start
 from rosenblatt.lab.scene import Scene
 from rosenblatt.markup.geometry import hull
 from rosenblatt.prover.certificates.certificate import Certificate
+from rosenblatt.prover.certificates.describe import shares
 from rosenblatt.prover.search.certify import certify
 from rosenblatt.text import between, count, rounded_up
 
@@ -165,7 +166,7 @@ def _support_lines(certificate: Certificate) -> list[str]:
     if not certificate.support:
         return []
     if len(certificate.classes) == 2:
-        sides = [" + ".join(f"{share} x{i + 1}" for i, share in _shares(certificate, rival)) for rival in (0, 1)]
+        sides = [" + ".join(f"{share} x{i + 1}" for i, share in shares(certificate, rival)) for rival in (0, 1)]
         return [f"{sides[0]} = {sides[1]}: a mean of points of each class, so no line can separate them."]
     total = sum(certificate.multipliers)
     terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
@@ -192,14 +193,6 @@ def _margin_lines(certificate: Certificate) -> list[str]:
     return lines
 
 
-def _shares(certificate: Certificate, rival: int) -> list[tuple[int, Fraction]]:
-    """Return the rows of the class that stands against a rival, with their shares of the common point."""
-    terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
-    own = [(i, m) for i, r, m in terms if r == rival]
-    total = sum(m for _, m in own)
-    return [(i, Fraction(m, total)) for i, m in own]
-
-
 def _with_separator(certificate: Certificate, Z: Array, y: Array) -> dict[str, Any]:
     """Return the separator with half the width of its band and the rows on its edges; or a weak separator."""
     if certificate.vector is None:
@@ -223,7 +216,7 @@ def _with_meeting(certificate: Certificate, Z: Array) -> dict[str, Any]:
     """Return the common point of the hulls, and the rows that it is a mean of."""
     if not certificate.support:
         return {}
-    sides = {rival: _shares(certificate, rival) for rival in (0, 1)}
+    sides = {rival: shares(certificate, rival) for rival in (0, 1)}
     exact = [sum(share * Fraction(repr(float(Z[i, j]))) for i, share in sides[0]) for j in range(Z.shape[1])]
     weights = [[i + 1, str(share), 1 - rival] for rival in (0, 1) for i, share in sides[rival]]
     return {

@@ -1,4 +1,4 @@
-"""Adaline, for classes and for numbers."""
+"""Adaline, for classes and for numbers: w += eta (y - f(x)) x / |x|^2 (Widrow and Hoff 1960)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from rosenblatt.learners.parameters import flag, real
 from rosenblatt.training.algorithm import Algorithm, copy_state
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.in_memory import Job, run
+from rosenblatt.training.multiclass import regression_task
 from rosenblatt.training.reasons import REGRESSION
 from rosenblatt.training.record import Recorder, Recording
-from rosenblatt.training.regression import RegressionStream, regression_task
 from rosenblatt.training.stopping import Stop
-from rosenblatt.training.stream import NO_CLASSES, Learned, Settings
+from rosenblatt.training.stream import NO_CLASSES, Learned, RegressionStream, Settings
 from rosenblatt.training.trainer import Trainer
 
 Array = npt.NDArray[Any]
@@ -91,8 +91,8 @@ class Adaline(LinearClassifier):
 
     Notes
     -----
-    Least squares penalise a row that is far on its own side, too, so that a class between two others is often missed;
-    and columns of small values are learned slowly. Where that matters, take `AveragedPerceptron` or `AROW`. Test
+    Least squares also penalise a row that is far on its own side: a class between two others is often missed. Columns
+    of small values are learned slowly. Where that matters, take `AveragedPerceptron` or `AROW`. Test
     accuracy of the three in %, mean of ten splits: standardised iris 81.1, 91.6, 93.7; raw breast cancer 83.8, 91.7,
     96.5; the same standardised 96.2, 97.4, 97.1. A constant rate never comes to rest, but the average of the weights
     does: for 26 noisy classes in 16 features, ``average=True`` raises 61.1 to 78.9.
@@ -147,7 +147,6 @@ class Adaline(LinearClassifier):
         lecture="Linear Classification",
         rule="adaline",
     )
-
     modes = ("ovr", "ovo", "ovo-vote")
     default_keep = "last"
 
@@ -203,7 +202,6 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
         when="numbers as targets",
         command="adaline-regressor",
     )
-
     without_shards = "Shards are for classes, and not for numbers. Train on one machine, or as a stream."
 
     def _algorithm(self) -> Algorithm:
@@ -211,7 +209,7 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
 
     @property
     def coef_(self) -> Array:
-        """The weights; assign a whole array to start anew from other ones."""
+        """The weights; assign a whole array to continue from other weights."""
         weights = self._snapshot("coef_").W
         shown: Array = self._shown(weights if self.__dict__.get("_shows_sparse") else weights[0])
         return shown
@@ -223,7 +221,7 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
 
     @property
     def intercept_(self) -> float:
-        """The bias; assign a number to start anew from another one."""
+        """The bias; assign a number to continue from another bias."""
         return float(self._snapshot("intercept_").b[0])
 
     @intercept_.setter
@@ -321,7 +319,7 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
 
     @steady
     def predict(self, X: Any) -> Array:
-        """Return the number that belongs to each row.
+        """Return the predicted number of each row.
 
         Parameters
         ----------

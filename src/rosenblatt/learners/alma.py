@@ -1,4 +1,4 @@
-"""The approximate maximal margin algorithm (ALMA)."""
+"""ALMA: correction k adds sqrt(2 / k) y x, and w is projected on the unit ball (Gentile 2001)."""
 
 from __future__ import annotations
 
@@ -106,7 +106,6 @@ class ALMA(LinearClassifier):
         title="ALMA",
         rule="projected",
     )
-
     without_shards = f"Weights whose corrections are counted {shared.NO_MEAN}"
 
     # No bound and no projection is known for classes that compete.

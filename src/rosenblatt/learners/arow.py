@@ -1,4 +1,4 @@
-"""Adaptive regularisation of weights (AROW)."""
+"""AROW: w += beta (1 - m) y V x and V -= beta V x x'V when the margin m is below 1 (Crammer et al. 2009)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ from rosenblatt.learners.base import Facts
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import choice, real
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Order, Row, RowTask, bind_row_loop
 from rosenblatt.training.multiclass import MULTICLASS
-from rosenblatt.training.single_row import LearnRow, Row, RowTask, bind_row_loop
 
-# Covariance matrices larger than that are refused.
+# Larger covariance matrices are rejected.
 MAX_COVARIANCE_BYTES = 1 << 32
 # Features up to which the square of their number costs little.
 FEW_FEATURES = 40
@@ -264,7 +263,7 @@ class Arow(Algorithm):
         return not self.full
 
     @property
-    def local(self) -> bool:  # type: ignore[override]
+    def local_updates(self) -> bool:  # type: ignore[override]
         """Whether an update changes the weights of the row's own features only: not with a full covariance."""
         return not self.full
 
@@ -403,7 +402,6 @@ class AROW(LinearClassifier):
         title="AROW",
         rule="arow",
     )
-
     without_shards = f"Covariances of several shards {shared.NO_MEAN}"
     scale_sensitive = False
     at_times = (*LinearClassifier.at_times, "covariance_")

@@ -6,9 +6,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from rosenblatt.data.sparse import check_sparse
+from rosenblatt.data.sparse import check_sparse, sp
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.kernels.kernels import is_sparse, width

@@ -6,16 +6,16 @@ import copy
 import inspect
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import wraps
 from types import MethodType
 from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 import numpy as np
-import scipy.sparse as sp
 
 from rosenblatt.data.numbers import is_real, is_whole
+from rosenblatt.data.sparse import sp
 from rosenblatt.data.table import Table, as_sparse_table, as_table, learnable, too_long, widened
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.learners.contract import BaseEstimator
@@ -43,7 +43,7 @@ Read = TypeVar("Read", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Facts:
-    """What lists of learners say of one: in the lab, on the command line, in the tables of the documentation.
+    """The facts that lists of learners show: in the lab, on the command line, in the tables of the documentation.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Facts:
 
 
 class Turn:
-    """Whose turn it is with an estimator: one thread learns at a time, and the others can tell whether one does."""
+    """The lock of an estimator: one thread learns at a time, and the others can see whether one does."""
 
     __slots__ = ("changes", "lock")
 
@@ -92,9 +92,9 @@ class Turn:
 
 
 def steady(read: Read) -> Read:
-    """Return a method whose answer is of one moment, however many threads learn meanwhile.
+    """Return a method that sees the estimator as it is between two updates, while other threads learn.
 
-    It takes no turn while nobody learns, so that threads that only predict never wait for one another.
+    It takes the lock only if a thread is learning: threads that only predict never wait for one another.
     """
 
     @wraps(read)
@@ -118,36 +118,29 @@ def steady(read: Read) -> Read:
 
 @contextmanager
 def all_or_nothing(estimator: Any) -> Iterator[None]:
-    """Leave an estimator as it was if what happens inside fails or is interrupted, never half changed.
-
-    One thread does so at a time.
-    """
+    """Restore the estimator if the block fails or is interrupted; one thread at a time."""
     with estimator._turn, undone(estimator):
         yield
 
 
 @contextmanager
 def undone(estimator: Any) -> Iterator[None]:
-    """Do the same in a turn that was taken before."""
+    """Do the same while the lock is held."""
     before = dict(vars(estimator))
     stream = before.get("_stream")
-    go_back = None if stream is None else stream.begin()
     try:
-        yield
+        with nullcontext() if stream is None else stream.all_or_nothing():
+            yield
     except BaseException:
-        if go_back is not None:
-            go_back()
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
-    if stream is not None:
-        stream.end()
 
 
 class available_when:  # noqa: N801 (a decorator)
-    """Return a method that is there only if a check passes, which raises `NotAvailable` with a reason and a remedy.
+    """Hide a method unless a check passes; the check raises `NotAvailable` with a reason and a remedy.
 
-    As scikit-learn's `available_if`, whose own sentence gives neither.
+    scikit-learn's `available_if` gives neither.
     """
 
     def __init__(self, check: Callable[[Any], object]) -> None:
@@ -193,7 +186,7 @@ def _are_classes(value: Any) -> bool:
     return True
 
 
-# Attributes of a fit that anybody can assign and what was learned is used by: each with what is possible.
+# Attributes of a fit that users can assign and that later calls rely on, each with a check of the value.
 ASSIGNED: dict[str, Callable[[Any], bool]] = {
     "n_features_in_": _is_count,
     "n_iter_": _is_count,
@@ -225,7 +218,7 @@ class Estimator(BaseEstimator):
 
     declared: ClassVar[Mapping[str, Parameter]] = {}
     facts: ClassVar[Facts | None] = None
-    # Why there is no parameter `shards`, where it would be missed.
+    # Why the class has no parameter `shards`, for the error message.
     without_shards: ClassVar[str] = ""
     # What a fit leaves on the object, for the placeholder {attributes} of the docstring.
     attributes_text: ClassVar[str] = ""
@@ -237,7 +230,7 @@ class Estimator(BaseEstimator):
     at_times: ClassVar[tuple[str, ...]] = ()
     # Attributes that are made of the others when a file is loaded.
     derived: ClassVar[tuple[str, ...]] = ()
-    # Parameters that say what was learned means. A fitted estimator goes by what they were, whatever they are set to.
+    # Parameters that the learned state depends on. A fitted estimator uses their values at the time of the fit.
     meaning: ClassVar[tuple[str, ...]] = ()
 
     # Parameters that shared code reads, where a class has them.
@@ -286,7 +279,7 @@ class Estimator(BaseEstimator):
             cls.__doc__ = cls.__doc__.replace("    {attributes}", cls.attributes_text.strip("\n"))
 
     def __new__(cls, *positional: Any, **params: Any) -> Self:
-        """Return an estimator with a turn of its own, also of a copy and of one that is unpickled."""
+        """Return an estimator with its own lock, also when copied or unpickled."""
         made: Self = super().__new__(cls)
         vars(made)["_turn"] = Turn()
         return made
@@ -330,15 +323,15 @@ class Estimator(BaseEstimator):
         return self
 
     def _check_declared(self) -> None:
-        """Raise an error for the first parameter with an impossible value."""
+        """Raise an error for the first parameter with an invalid value."""
         for name, parameter in self.declared.items():
             parameter.check(name, getattr(self, name))
 
     def _check_own(self) -> None:
-        """Raise an error for values of a class's own parameters that are impossible together."""
+        """Raise an error for values of the class's own parameters that do not go together."""
 
     def _check_parameters(self) -> None:
-        """Raise an error for the first parameter with an impossible value."""
+        """Raise an error for the first parameter with an invalid value."""
         self._check_declared()
         if "multiclass" in self.declared and self.multiclass not in self.modes:
             raise InvalidInput(
@@ -377,16 +370,16 @@ class Estimator(BaseEstimator):
     # ----------------------------------------------------------------------------------------------------------- files
 
     def _note_meaning(self) -> None:
-        """Note what the parameters are that say what is learned means."""
+        """Remember the parameters that the learned state depends on."""
         self._fitted_with = {name: getattr(self, name) for name in self.meaning}
 
     def _changed(self) -> dict[str, Any]:
-        """Return those of them that were set to something else since, as they were."""
+        """Return the remembered values of those that have changed since the fit."""
         noted = vars(self).get("_fitted_with", {})
         return {name: value for name, value in noted.items() if getattr(self, name) != value}
 
     def _as_fitted(self) -> Self:
-        """Return the estimator with the parameters that it was fitted with: itself, if none was changed since."""
+        """Return the estimator with the parameters of its fit: itself, if none has changed since."""
         changed = self._changed()
         if not changed:
             return self
@@ -395,12 +388,12 @@ class Estimator(BaseEstimator):
         return fitted
 
     def _refuse_changed(self, names: Iterable[str]) -> None:
-        """Raise an error if what was learned would mean something else by one of these parameters."""
+        """Raise an error if one of these parameters has changed since the fit."""
         for name, before in self._changed().items():
             if name in names:
                 raise InvalidInput(
                     f"{name}={_named(getattr(self, name))} is not what the model was fitted with, {_named(before)}. "
-                    "Set that back, or fit anew."
+                    "Set it back, or fit again."
                 )
 
     def _to_file(self) -> dict[str, Any]:
@@ -426,7 +419,7 @@ class Estimator(BaseEstimator):
 
 
 def _without_name(cls: type[Estimator], value: Any) -> InvalidArgument:
-    """Return an error for a value without a name: the parameters that such a word belongs to, or all."""
+    """Return the error for a positional value, with the parameter that takes such a word."""
     named = [name for name, parameter in cls.declared.items() if isinstance(value, str) and value in parameter.words]
     example = f"{cls.__name__}({named[0]}={value!r})" if named else f"{cls.__name__}(name=value)"
     return InvalidArgument(

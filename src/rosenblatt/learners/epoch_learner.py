@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.data.numbers import is_real
+from rosenblatt.data.sparse import sp
 from rosenblatt.data.survey import Survey
 from rosenblatt.data.table import Table
 from rosenblatt.engine.rows import Counts
@@ -63,21 +63,21 @@ def plan_of(learner: Any, **changes: Any) -> Plan:
     settings: dict[str, Any] = {
         "order": _ORDER[learner.shuffle],
         "schedule": getattr(learner, "schedule", "constant"),
-        "eta": learning_rate(learner),
+        "eta0": learning_rate(learner),
         "batch": bool(getattr(learner, "batch", False)),
-        "epochs": int(learner.max_iter),
-        "seconds": learner.max_seconds,
+        "max_iter": int(learner.max_iter),
+        "max_seconds": learner.max_seconds,
         "tol": None if learner.tol is None or learner.tol == -np.inf else float(learner.tol),
-        "patience": int(learner.n_iter_no_change),
+        "n_iter_no_change": int(learner.n_iter_no_change),
         "keep": keep or ("best" if stops_early else learner.default_keep if watched else "last"),
-        "seed": seed_of(learner),
-        "threads": effective_n_jobs(getattr(learner, "n_jobs", None)),
+        "random_state": seed_of(learner),
+        "n_jobs": effective_n_jobs(getattr(learner, "n_jobs", None)),
         "callback": watch if learner.verbose or learner.callback is not None else None,
     }
     return Plan(**(settings | changes))
 
 
-# How rows came that are not a chunk, in words: a file that says so is of a stream whose record goes on.
+# The reason in the record of single rows: a file with it holds a stream whose record continues.
 ONE_BY_ONE = "rows came one by one"
 
 
@@ -104,9 +104,9 @@ def chunk_record(counts: Counts, rows: int, largest: float, stream: Stream, word
 
 
 def stream_record(how: str, rows: int, mistakes: int, stream: Stream, seen: tuple[int, int] | None) -> Run:
-    """Return the record of rows that a stream has learned otherwise than in one chunk; `how` says it in words.
+    """Return the record of rows that a stream has learned other than in one chunk; `how` describes how.
 
-    Losses and norms of such rows are not kept: that would take longer than to learn from them.
+    Losses and norms of such rows are not kept: that would take longer than learning.
     """
     counted = f", mistakes: {mistakes}" if stream.classes.size else ""
     parts = 1 if stream.settings.multiclass == "joint" else stream.known
@@ -135,7 +135,7 @@ class EpochLearner(Estimator):
     A subclass declares its parameters, and returns its way to learn from `_algorithm`.
     """
 
-    # Whether a class may lend its weights, with their signs changed, to one that appears in a stream.
+    # Whether a class that appears in a stream can start from the negated weights of another class.
     supports_new_classes: ClassVar[bool] = True
     stored_attributes: ClassVar[tuple[str, ...]] = ("model", "learned", "run_", "n_iter_", "stop_reason_")
     derived = ("_stream", "_shows_sparse")
@@ -247,7 +247,7 @@ class EpochLearner(Estimator):
 
     @property
     def stop_reason_(self) -> str:
-        """Why it stopped, as a sentence."""
+        """Why training stopped."""
         return self.run_.reason
 
     @property
@@ -273,7 +273,7 @@ class EpochLearner(Estimator):
     # ------------------------------------------------------------------------------------------------------ single rows
 
     def _going_on(self) -> Stream:
-        """Return the stream to go on with, by the parameters as they are now."""
+        """Return the stream to continue, with the parameters as they are now."""
         stream: Stream | None = self.__dict__.get("_stream")
         if stream is None:
             return self._make_stream(self._settings())
@@ -285,14 +285,14 @@ class EpochLearner(Estimator):
         stream, names = self._stream, self.__dict__.get("feature_names_in_")
         if stream.columns is not None:
             raise InvalidInput(
-                "warm_start continues a stream of dicts, but X is a table. Go on with learn_one, or fit a fresh "
+                "warm_start continues a stream of dicts, but X is a table. Continue with learn_one, or fit a fresh "
                 "estimator."
             )
         same_width(width, stream.n_features)
         if names is not None and known is not None and not np.array_equal(names, known):
             raise InvalidInput(
                 f"warm_start continues with the features {listed(known)}, in this order, but X has {listed(names)}. "
-                "Pass the columns that it was fitted on, or fit anew."
+                "Pass the columns that it was fitted on, or fit again."
             )
 
     def _check_streaming(self) -> None:
@@ -350,13 +350,13 @@ class EpochLearner(Estimator):
         label, or float in a regression
         """
         turn, stream = self._turn, self._stream
-        before = turn.changes  # as in `steady`: nobody waits while nobody learns
+        before = turn.changes  # as in `steady`: no lock while no thread learns
         plain = np.ndarray if stream is None or stream.columns is None else dict
         if stream is not None and type(x) is plain and not before % 2:
             try:
                 answer = stream.predict_one(x)
             except Exception:
-                answer = None  # whoever looks at the row again says what is wrong
+                answer = None  # the slower way below reports the error
             if answer is not None and turn.changes == before:
                 return answer
         return self._predict_other(x)
@@ -366,7 +366,7 @@ class EpochLearner(Estimator):
         raise NotImplementedError
 
     def _learn_other(self, stream: Stream | None, x: Any, y: Any) -> bool:
-        """Learn from the first row, from one after a change of the parameters, or from one that is no array."""
+        """Learn from the first row, from one after a change of the parameters, or from one that is not an array."""
         if stream is None or stream.outdated:
             self._check_streaming()
             if "n_features_in_" not in self.__dict__:  # a method may depend on it
@@ -425,13 +425,15 @@ class EpochLearner(Estimator):
     def _check_learned(self) -> None:
         self._check_parameters()
         learned, model = self.__dict__.pop("learned"), self.__dict__.pop("model")
-        expect(type(model) is LinearModel, "its model is none")  # the weights alone are for `load_linear`
+        expect(
+            type(model) is LinearModel, "the file does not contain a LinearModel"
+        )  # the weights alone are for `load_linear`
         expect(type(learned) is Learned, "what it has learned is missing. Fit again")
         check_record("what was learned", learned, Learned)
         epochs, reason, run = (self.__dict__.pop(name) for name in ("n_iter_", "stop_reason_", "run_"))
         expect(is_integer(epochs, 0, 1 << 62), f"n_iter_={epochs!r:.60} is not a count")
         expect(type(run) is Run, "run_ is not a Run")
-        expect(isinstance(reason, str), "stop_reason_ is not a sentence")
+        expect(isinstance(reason, str), "stop_reason_ is not a text")
         stream = self._make_stream(self._settings(), learned)
         self._check_stream(stream)
         self._stream, self.run_ = stream, run

@@ -23,7 +23,7 @@ else:
 
 
 class _FromRosenblatt:
-    """What models of either kind share."""
+    """Shared by classifiers and regressors."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -71,7 +71,7 @@ def as_river(model: Any) -> Any:
     Parameters
     ----------
     model : estimator
-        Any member with `learn_one`. Its parameters are taken, and not what it has learned.
+        Any member with `learn_one`. Its parameters are used, not its learned weights.
 
     Returns
     -------

@@ -7,9 +7,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from rosenblatt.data.sparse import as_dense
+from rosenblatt.data.sparse import as_dense, sp
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import Assembler, Piece, murmur, to_bytes
 from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, FeatureOptions
@@ -292,7 +291,7 @@ def _numbers(name: str, values: Sequence[Any]) -> Array:
         numbers = np.array([np.nan if value is None else float(value) for value in values], np.float64)
     except ValueError as error:
         raise InvalidInput(
-            f"Column {name!r} was numbers, and has a value that is none ({error}). Correct it, or pass "
+            f"Column {name!r} was numeric, but has a value that is not a number ({error}). Correct it, or pass "
             f"columns={{{name!r}: 'category'}}."
         ) from None
     if np.isinf(numbers).any():

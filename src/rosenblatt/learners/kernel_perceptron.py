@@ -1,4 +1,4 @@
-"""The kernel perceptron: the perceptron in the dual."""
+"""The kernel perceptron: alpha_i += 1 on a mistake, f(x) = sum alpha_i y_i k(x_i, x) (Aizerman et al. 1964)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_classes, as_labels, as_names, as_weights, used_rows
 from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput, NotAvailable
-from rosenblatt.kernels.blocks import run_dual
 from rosenblatt.kernels.budget import BUDGET_RULES, AfterTrial, Budget, BudgetState, run_budgeted
 from rosenblatt.kernels.expansion import Expansion, Log, expand, vote
 from rosenblatt.kernels.kernels import (
@@ -29,6 +28,7 @@ from rosenblatt.kernels.kernels import (
 )
 from rosenblatt.kernels.replay import BudgetNotes, check_start, replay
 from rosenblatt.kernels.runner import KernelJob
+from rosenblatt.kernels.unbounded import run_dual
 from rosenblatt.learners import shared
 from rosenblatt.learners.base import Estimator, Facts, all_or_nothing, available_when, choose_aggregate, steady
 from rosenblatt.learners.contract import ClassifierMixin, ConvergenceWarning, check_is_fitted
@@ -38,12 +38,18 @@ from rosenblatt.learners.rows import UNCHECKED, labels_of, same_classes, same_wi
 from rosenblatt.storage.checks import check_array, check_classes, check_counts, check_record, check_rows
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count
-from rosenblatt.training.costs import class_costs
-from rosenblatt.training.decisions import decision, winners
-from rosenblatt.training.multiclass import by_pairs, code, count_problems, make_task
+from rosenblatt.training.multiclass import (
+    by_pairs,
+    class_costs,
+    coding_matrix,
+    count_problems,
+    decision,
+    make_task,
+    winners,
+)
 from rosenblatt.training.plan import Run
 from rosenblatt.training.record import Recording
-from rosenblatt.training.reserve import check_kind, growth, open_code
+from rosenblatt.training.reserve import check_kind, growth, open_coding_matrix
 from rosenblatt.training.stopping import Stop
 
 Array = npt.NDArray[Any]
@@ -55,20 +61,20 @@ SHAPING = ("kernel", "gamma", "coef0", "degree", "fit_intercept")
 
 
 def _looks_up(estimator: Any) -> bool:
-    """Whether similarities are looked up in a matrix."""
+    """Return whether the kernel is a matrix of similarities."""
     return isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
 
 
 def _used(objects: Objects, weight: Array) -> Objects:
-    """Return the objects that have a weight: the others decide nothing, and so not the width of a kernel."""
+    """Return the objects with a weight above zero: the others must not affect the width of a kernel."""
     used = used_rows(weight)
     return objects[used] if used.size else objects
 
 
 def _to_show(vectors: Any) -> Any:
-    """Return vectors for users to look at: a sparse matrix whose indices cannot be overwritten by mistake.
+    """Return support vectors for users: of a sparse matrix, read-only views.
 
-    A compiled loop reads them without looking. Whoever makes them writeable again can still lead it astray.
+    Compiled loops trust the indices; overwriting them by mistake would make a loop read outside an array.
     """
     if not hasattr(vectors, "indptr"):
         return vectors
@@ -119,7 +125,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     run_ : Run
         Record of the last fit; its `radius` is the largest sqrt(k(x, x)).
     stop_reason_ : str
-        Why it stopped, as a sentence.
+        Why training stopped.
     t_, mistakes_ : int
         Trials and mistakes so far.
     n_features_in_ : int
@@ -238,7 +244,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     )
     margin: float = real(
         default=0.0,
-        text="A row is learned from as long as y f(x) <= margin.",
+        text="Learn from a row while y f(x) <= margin.",
         least=0,
         wanted="a number from 0",
         lab=False,
@@ -320,7 +326,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     # ------------------------------------------------------------------------------------------------------- parameters
 
     def _check_own(self) -> None:
-        """Raise an error for what does not go with a budget."""
+        """Raise an error for parameters that do not go with a budget."""
         if self.budget is None:
             return
         if self.aggregate != "last":
@@ -348,7 +354,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         return Padded(kernel) if self.fit_intercept else kernel
 
     def _settle_kernel(self, objects: Objects) -> None:
-        """Find out what the first rows decide: gamma, and which form a function has."""
+        """Set what the first rows determine: gamma, and the form of a function."""
         for name in ("gamma_", "_form"):
             self.__dict__.pop(name, None)
         if callable(self.kernel):
@@ -358,12 +364,12 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             self.gamma_ = width(default if self.gamma is None else self.gamma, objects)
 
     def _check_way(self) -> None:
-        """Raise an error if what was learned would now mean something else."""
+        """Raise an error if the learned state does not belong to the parameters as they are now."""
         self._refuse_changed(SHAPING)
         now, before = self.multiclass, self._as_fitted().multiclass
         if now != before and self.classes_.size > 2:
             raise InvalidInput(
-                f"multiclass={now!r} is not what the model was fitted with, {before!r}. Set that back, or fit anew."
+                f"multiclass={now!r} is not what the model was fitted with, {before!r}. Set it back, or fit again."
             )
 
     # ---------------------------------------------------------------------------------------------------------- objects
@@ -390,7 +396,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         if not reset and getattr(vectors, "ndim", 1) == 2 and vectors.shape[1] != table.shape[1]:
             raise InvalidInput(
                 f"X has {count(table.shape[1], 'feature')}, the vectors of the model have {vectors.shape[1]}. Pass the "
-                "same columns, or fit anew."
+                "same columns, or fit again."
             )
         return table.matrix(), y, None
 
@@ -450,7 +456,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         weight = as_weights(sample_weight, objects.shape[0])
         if not warm:
             self._settle_kernel(_used(objects, weight))
-        sign = code(classes.size, self.multiclass)
+        sign = coding_matrix(classes.size, self.multiclass)
         job = KernelJob(
             kernel=self._similarity(matrix),
             objects=objects,
@@ -519,12 +525,12 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         if first:
             self._settle_kernel(_used(objects, weight))
         # On a budget a reserve class would take room: a class that appears then starts from zero.
-        sign = (open_code if self.budget is None else code)(seen.size, self.multiclass)
+        sign = (open_coding_matrix if self.budget is None else coding_matrix)(seen.size, self.multiclass)
         job = KernelJob(
             kernel=self._similarity(None),
             objects=objects,
             task=self._task(label, sign, seen, weight, stream=True),
-            plan=plan_of(self, order="cyclic", tol=None, keep="last", seconds=None),
+            plan=plan_of(self, order="cyclic", tol=None, keep="last", max_seconds=None),
             multiclass=self.multiclass,
             start=Expansion.empty(objects, sign.shape[1]) if first else self._meet(seen),
             subset=used_rows(weight),
@@ -562,7 +568,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
 
     def _meet(self, seen: Array) -> Expansion:
         """Return the expansion to continue with when the classes are those seen, new ones among them perhaps."""
-        problems = open_code(self.classes_.size, self.multiclass).shape[1]
+        problems = open_coding_matrix(self.classes_.size, self.multiclass).shape[1]
         known = count_problems(self.classes_.size, self.multiclass)
         if self._expansion.trials.size not in (known, problems):  # of another mode, whose reserve class goes with it
             self._grow(np.eye(known, self._expansion.trials.size, dtype=np.int8))
@@ -620,7 +626,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     def _other_budget(self) -> InvalidInput:
         return InvalidInput(
             f"budget={self.budget} and budget_rule={self.budget_rule!r} are not those that the model was trained "
-            "with. Fit it anew."
+            "with. Fit again."
         )
 
     def _known(self, classes: Array) -> Expansion:
@@ -653,7 +659,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         known = fitted._known(self.classes_)
         if len(known.coef) != count_problems(self.classes_.size, fitted.multiclass):
             raise InvalidInput(
-                f"classes_ has {self.classes_.size} classes, not those that the model was learned with. Fit anew."
+                f"classes_ has {self.classes_.size} classes, not those that the model was learned with. Fit again."
             )
         kernel = fitted._similarity(matrix)
         vectors = known.rows if matrix is not None else known.vectors
@@ -710,7 +716,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         self._check_parameters()
         check_classes(self.classes_)
         check_counts(self, "n_iter_", "t_", "mistakes_")
-        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a sentence")
+        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a text")
         expect(type(self.run_) is Run, "run_ is not a Run")
         if self.kernel in WITH_WIDTH:
             gamma = getattr(self, "gamma_", None)

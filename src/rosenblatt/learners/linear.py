@@ -27,23 +27,23 @@ from rosenblatt.learners.epoch_learner import EpochLearner, chunk_record
 from rosenblatt.learners.rows import check_padding, labels_of, same_classes, warn_of_scale
 from rosenblatt.text import count, short_repr
 from rosenblatt.training.algorithm import copy_state, start_state
-from rosenblatt.training.costs import class_costs
-from rosenblatt.training.decisions import decision, winners
 from rosenblatt.training.in_memory import Job, Validation, run
-from rosenblatt.training.multiclass import by_pairs, code, make_task
+from rosenblatt.training.multiclass import by_pairs, class_costs, coding_matrix, decision, make_task, winners
 from rosenblatt.training.plan import Run
 from rosenblatt.training.reasons import PERCEPTRON
 from rosenblatt.training.record import Recorder, Recording
+from rosenblatt.training.runner import RunClock
+from rosenblatt.training.sharded import run_in_shards, table_stats
 from rosenblatt.training.stopping import Stop
 from rosenblatt.training.stream import Learned, Stream
-from rosenblatt.training.trainer import Clock, Trainer
+from rosenblatt.training.trainer import Trainer
 
 Array = npt.NDArray[Any]
 
 ATTRIBUTES = """\
     coef_ : array of shape (n_problems, n_features)
         Weights: one vector for two classes, otherwise one per class, or per pair with "ovo". To change them, assign a
-        whole array: training then starts anew from it.
+        whole array: training then continues from it.
     intercept_ : array of shape (n_problems,)
         Biases.
     classes_ : array of shape (n_classes,)
@@ -55,7 +55,7 @@ ATTRIBUTES = """\
     run_ : Run
         Record of the last fit: mistakes per epoch, updates, seconds, why it stopped.
     stop_reason_ : str
-        Why it stopped, as a sentence.
+        Why training stopped.
     t_, mistakes_ : int
         Trials and mistakes so far.
     n_features_in_ : int
@@ -111,7 +111,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
 
     @property
     def coef_(self) -> Array:
-        """The weights; assign a whole array to start anew from other ones."""
+        """The weights; assign a whole array to continue from others."""
         shown: Array = self._shown(self._snapshot("coef_").W)
         return shown
 
@@ -121,7 +121,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
 
     @property
     def intercept_(self) -> Array:
-        """The biases; assign a whole array to start anew from other ones."""
+        """The biases; assign a whole array to continue from others."""
         return self._snapshot("intercept_").b
 
     @intercept_.setter
@@ -160,7 +160,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
     def _fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Train; every `fit` calls it itself, so that warnings find the line that called that."""
+        """Train. Each `fit` calls it directly: the stack level of warnings counts on that."""
         with all_or_nothing(self):
             job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
             self._finish(self._run(job, state), job, classes, state)
@@ -171,9 +171,6 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
         """Train a state in place, in as many shards as there are to be."""
         if self.shards == 1:
             return run(job, state)
-        # Imported here: most training has no shards.
-        from rosenblatt.training.sharded import run_in_shards
-
         return run_in_shards(job, state, int(self.shards), self.mixes)
 
     def _prepare(
@@ -181,11 +178,11 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
     ) -> tuple[Job, Array, Any]:
         """Return what to learn, the classes, and the state to start from."""
         self._check_parameters()
-        clock = Clock(self.max_seconds)
+        clock = RunClock(self.max_seconds)
         names = getattr(self, "feature_names_in_", None)
         table, y = self._check_rows(X, y, reset=True)
         classes, label = labels_of(y, table.shape[0])
-        sign = code(classes.size, self.multiclass)
+        sign = coding_matrix(classes.size, self.multiclass)
         weight = as_weights(sample_weight, table.shape[0])
         costs = class_costs(self.class_weight, classes, np.bincount(label))
         warm = self.warm_start and "_stream" in self.__dict__ and coef_init is None and intercept_init is None
@@ -203,7 +200,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
             if explicit:
                 w0 = np.zeros(table.shape[1]) if coef_init is None else coef_init
                 init = (w0, 0.0 if intercept_init is None else intercept_init)
-            scale = algorithm.rate_scale(plan.eta)
+            scale = algorithm.rate_scale(plan.eta0)
             state = start_state(algorithm, sign.shape[1], table, init, scale, by_pairs=by_pairs(self.multiclass))
         subset, validation = self._split(table, label, weight, classes)
         if self.callback is not None or callable(getattr(self, "schedule", None)):
@@ -212,17 +209,15 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
         return job, classes, state
 
     def _look_at(self, table: Table, weight: Array, n_classes: int, *, warm: bool) -> None:
-        """Look at the sizes of the values before a fit."""
+        """Choose what the sizes of the values determine, and warn of columns that outweigh the others."""
         sizes = survey(table, used_rows(weight))
         self._adapt(sizes if self.shards == 1 else self._sizes_of_shards(table, weight), n_classes, warm=warm)
         if self.scale_sensitive and not warm:
             warn_of_scale(sizes, self.__dict__.get("feature_names_in_"), stacklevel=5)
 
     def _sizes_of_shards(self, table: Table, weight: Array) -> Survey:
-        """Return the sizes of the values as a look at each shard tells: the same, wherever the shards are."""
-        from rosenblatt.training.sharded import table_census
-
-        return table_census(table, used_rows(weight), int(self.shards)).survey()
+        """Return the sizes of the values added up shard by shard: the same wherever the shards are."""
+        return table_stats(table, used_rows(weight), int(self.shards)).survey()
 
     def _split(self, table: Table, label: Array, weight: Array, classes: Array) -> tuple[Array, Validation | None]:
         """Return the rows to train on, and those held out if training is to stop early."""
@@ -253,7 +248,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
             )
 
     def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
-        """Keep what was learned, and the record."""
+        """Keep the learned state and the record."""
         learned = Learned(classes, state, record.trials, sum(record.mistakes), ())
         warm = self.warm_start and "_stream" in self.__dict__
         self.__dict__.pop("_shows_sparse", None)
@@ -266,7 +261,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
             warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=4)
 
     def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
-        """Fit, and write down every trial: see `rosenblatt.training.record`."""
+        """Fit, and record every trial: see `rosenblatt.training.record`."""
         with all_or_nothing(self):
             job, classes, state = self._prepare(X, y, sample_weight=sample_weight)
             if self.shards != 1:

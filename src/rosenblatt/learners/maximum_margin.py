@@ -1,4 +1,4 @@
-"""The largest margin."""
+"""The maximum margin: the hyperplane furthest from all rows, by the nearest points of the hulls (Wolfe 1976)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ from rosenblatt.storage.checks import check_array, check_classes, shape_of
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import rounded_up
 from rosenblatt.training.algorithm import as_hyperplanes
-from rosenblatt.training.decisions import decision, winners
 from rosenblatt.training.in_memory import Job, run
 from rosenblatt.training.model import LinearModel
-from rosenblatt.training.multiclass import code, count_problems, make_task
+from rosenblatt.training.multiclass import coding_matrix, count_problems, decision, make_task, winners
 from rosenblatt.training.plan import Run
 from rosenblatt.training.scores import scores
 from rosenblatt.training.stopping import Stop
@@ -130,7 +129,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
     )
     modes = ("ovr", "ovo", "ovo-vote")
     without_shards = (
-        "The largest margin of all rows is no mean of those of shards. Choose SoftMargin, or train without shards."
+        "The largest margin of all rows is not a mean over shards. Choose SoftMargin, or train without shards."
     )
     stored_attributes = (
         "coef_",
@@ -175,7 +174,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
         expect(each, "support_ is not one array for each problem")
         for rows in self.support_:
             check_array("support_", rows, "i", shape_of(rows)[:1] or (0,))
-        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a sentence")
+        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a text")
         self._note_meaning()
         expect(type(self.run_) is Run, "run_ is not a Run")
         for weights in vars(self).get("_exact_weights", ()):
@@ -205,7 +204,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
             if used.size:
                 table, y = table.take(used), np.asarray(y)[used]
             classes, label = labels_of(y, table.shape[0])
-            sign = code(classes.size, self.multiclass)
+            sign = coding_matrix(classes.size, self.multiclass)
             found = _furthest(table, label, sign, self.max_seconds, self.tol)
             self.classes_ = classes
             self.coef_ = np.array([plane.w for plane in found])
@@ -230,7 +229,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
         return [tuple(Fraction(value) for value in weights) for weights in stored]
 
     def _reason(self) -> tuple[str, bool]:
-        """Return a sentence on how close the margins are to the largest possible, and whether all are known."""
+        """Return how close the margins are to the largest possible, in words, and whether all are known."""
         problems, ceiling = self.margin_.size, self.margin_ceiling_
         parts = []
         if apart := np.count_nonzero(ceiling == 0):
@@ -278,12 +277,12 @@ class MaximumMargin(ClassifierMixin, Estimator):
 
     @available_when(_no_stream)
     def partial_fit(self, X: Any, y: Any) -> Self:
-        """Is not there: the largest margin is a property of all rows together."""
+        """Raise an error: the largest margin is a property of all rows together."""
         raise NotImplementedError
 
     @available_when(_no_stream)
     def learn_one(self, x: Any, y: Any) -> bool:
-        """Is not there, for the same reason."""
+        """Raise an error, for the same reason."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------------------------------------------ prediction
@@ -320,7 +319,8 @@ class MaximumMargin(ClassifierMixin, Estimator):
         -------
         array of shape (n_samples,)
         """
-        found: Array = self.classes_[winners(self._class_scores(X))]
+        winner = winners(self._class_scores(X))
+        found: Array = self.classes_[winner]
         return found
 
     @available_when(without_probabilities)
@@ -357,7 +357,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
         try:
             W, b = np.ascontiguousarray(self.coef_, dtype=dtype), np.asarray(self.intercept_, dtype=dtype)
         except (TypeError, ValueError) as error:
-            raise InvalidInput(f"coef_ or intercept_ has values that are not numbers ({error}). Fit anew.") from None
+            raise InvalidInput(f"coef_ or intercept_ has values that are not numbers ({error}). Fit again.") from None
         return scores(table, as_hyperplanes(W, b))
 
     def _check_weights(self) -> None:

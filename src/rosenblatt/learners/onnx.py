@@ -17,7 +17,7 @@ from rosenblatt.learners import ALL
 from rosenblatt.learners.contract import RegressorMixin, check_is_fitted
 from rosenblatt.learners.voted_perceptron import VotedPerceptron
 from rosenblatt.training.model import LinearModel
-from rosenblatt.training.multiclass import by_pairs, code
+from rosenblatt.training.multiclass import by_pairs, coding_matrix
 
 Array = npt.NDArray[Any]
 
@@ -38,7 +38,7 @@ def linear_learners() -> tuple[Any, ...]:
 
 
 def register_onnx() -> None:
-    """Register the linear members of the family with skl2onnx, so that it converts pipelines with one of them.
+    """Register the linear members of the family with skl2onnx, which then converts pipelines with one of them.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def to_onnx(model: Any, *, dtype: Any = np.float32) -> Any:
             "pipeline, call register_onnx and then skl2onnx.to_onnx."
         )
     if dtype not in (np.float32, np.float64):
-        raise InvalidInput(f"dtype={dtype!r} is not possible. Choose numpy.float32 or numpy.float64.")
+        raise InvalidInput(f"dtype={dtype!r} is invalid. Choose numpy.float32 or numpy.float64.")
     converter, types = _skl2onnx(), _skl2onnx("skl2onnx.common.data_types")
     register_onnx()
     check_is_fitted(model)
@@ -206,10 +206,10 @@ def _votes(graph: _Graph, x: str, model: VotedPerceptron) -> str:
 
 
 def _class_scores(graph: _Graph, scores: str, n_classes: int, multiclass: str) -> str:
-    """Return the scores of the classes, as `rosenblatt.training.decisions.decision` does."""
+    """Return the scores of the classes, as `rosenblatt.training.multiclass.decision` does."""
     if not by_pairs(multiclass) or n_classes <= 2:
         return scores
-    table = graph.constant(code(n_classes, multiclass).T.astype(float))
+    table = graph.constant(coding_matrix(n_classes, multiclass).T.astype(float))
     sums = graph.node("MatMul", scores, table)
     if multiclass == "ovo":
         return sums

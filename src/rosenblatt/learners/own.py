@@ -99,7 +99,7 @@ class OwnLoop(Algorithm):
 
     state_class: ClassVar[type] = LoopWeights
     layout: ClassVar[Mapping[str, str]] = {"W": "f pd", "b": "f p", "t": "l p"}
-    local: ClassVar[bool] = False
+    local_updates: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -108,7 +108,7 @@ class OwnLoop(Algorithm):
 
     @property
     def remedy(self) -> str:  # type: ignore[override]
-        """What to do against weights that grow without end."""
+        """The advice for weights that grow without end."""
         return f"look at what {self.name} adds to them, or scale the data, for example with StandardScaler"
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> LoopWeights:
@@ -158,7 +158,7 @@ def values_of(member: Any) -> tuple[Any, ...]:
     return tuple(type(default)(getattr(member, name)) for name, default in member.defaults.items())
 
 
-class _OwnRule(LinearClassifier):
+class _RuleLearner(LinearClassifier):
     """A learner made of a rule; its own parameters come before these."""
 
     average: bool = shared.AVERAGE
@@ -198,7 +198,7 @@ class _OwnRule(LinearClassifier):
         return OwnRule(self.rule.Parameters(*values_of(self)), shared.penalty_of(self), averaged=bool(self.average))
 
 
-class _OwnLoop(LinearClassifier):
+class _LoopLearner(LinearClassifier):
     """A learner made of a loop; its own parameters come before these."""
 
     fit_intercept: bool = shared.FIT_INTERCEPT
@@ -243,7 +243,7 @@ class _OwnLoop(LinearClassifier):
 
 
 # The parameters that a learner of one's own has beside its own.
-FAMILY = {*_OwnRule.declared, *_OwnLoop.declared}
+FAMILY = {*_RuleLearner.declared, *_LoopLearner.declared}
 
 
 def learner(
@@ -270,7 +270,7 @@ def learner(
     zero_loss : float, default inf
         Of a rule: the loss at a margin of 0. A run with a mean loss ten times as large counts as diverged.
     remedy : str, optional
-        Of a rule: what to do against weights that grow without end, for the sentences that say so.
+        Of a rule: what to do against weights that grow without end, for the messages about it.
 
     Returns
     -------
@@ -280,7 +280,7 @@ def learner(
     Raises
     ------
     InvalidInput
-        If the function is no rule.
+        If the function is not a rule.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def learner(
         return partial(learner, finite=finite, zero_loss=zero_loss, remedy=remedy)
     if not inspect.isfunction(function):
         raise InvalidInput(
-            f"{short_repr(function)} is no function. Write one with def, and @rosenblatt.learner above it."
+            f"{short_repr(function)} is not a function. Write one with def, and @rosenblatt.learner above it."
         )
     name = function.__name__
     if not name.isidentifier():
@@ -316,7 +316,7 @@ def learner(
 
 def _rule_class(function: Any, finite: bool, zero_loss: float, remedy: str) -> Any:
     name = function.__name__
-    defaults = _defaults(function, INPUTS, INPUTS[:1], _OwnRule, A_RULE)
+    defaults = _defaults(function, INPUTS, INPUTS[:1], _RuleLearner, A_RULE)
     fault = f"{name} returned a step that is not finite (norm is 0 for a row of zeros), or steps that are too long"
     if finite:
         fault += ", or one that is negative, though finite=True"
@@ -327,14 +327,14 @@ def _rule_class(function: Any, finite: bool, zero_loss: float, remedy: str) -> A
         answer = _tried(function, inputs)
         if not _are_numbers(answer, 2):
             raise InvalidInput(
-                f"{name} returned {short_repr(answer)} for {_told(inputs)}. A rule returns two numbers, the step and "
-                "the loss."
+                f"{name} returned {short_repr(answer)} for {_written(inputs)}. A rule returns two numbers, the step "
+                "and the loss."
             )
-    return _made(function, _OwnRule, defaults, {"rule": rule, "Parameters": rule.Parameters})
+    return _made(function, _RuleLearner, defaults, {"rule": rule, "Parameters": rule.Parameters})
 
 
 def _loop_class(function: Any) -> Any:
-    defaults = _defaults(function, LOOP_INPUTS, LOOP_INPUTS[:5], _OwnLoop, A_LOOP)
+    defaults = _defaults(function, LOOP_INPUTS, LOOP_INPUTS[:5], _LoopLearner, A_LOOP)
     inputs = tuple(name for name in inspect.signature(function).parameters if name in LOOP_INPUTS)
     arrays = [[[1.0, -0.5], [-1.0, 2.0]], [1.0, -1.0], [0, 1], [0.0, 0.0], [0.0], [1.0, 1.0]]
     tried = {name: np.array(array) for name, array in zip(LOOP_INPUTS, arrays, strict=True) if name in inputs}
@@ -346,7 +346,7 @@ def _loop_class(function: Any) -> Any:
         )
     # An index that is out of bounds must not write where others live.
     loop = _Explained(compiled(cache=False, boundscheck=True, error_model="numpy")(function))
-    return _made(function, _OwnLoop, defaults, {"loop": loop, "inputs": inputs})
+    return _made(function, _LoopLearner, defaults, {"loop": loop, "inputs": inputs})
 
 
 def _made(function: Any, base: type, defaults: dict[str, Any], members: dict[str, Any]) -> Any:
@@ -394,7 +394,7 @@ def _defaults(
             raise InvalidInput(
                 f"{name} has the default {key}={short_repr(value)}. Defaults are numbers, True or False."
             )
-        taken = key in family.declared and (family, key) != (_OwnLoop, "fit_intercept")
+        taken = key in family.declared and (family, key) != (_LoopLearner, "fit_intercept")
         if taken or key.startswith("_") or key in RESERVED:
             raise InvalidInput(f"{name} cannot call a parameter {key}: every learner has that. Choose another name.")
     return defaults
@@ -413,12 +413,12 @@ def _are_numbers(answer: Any, count: int) -> bool:
     )
 
 
-def _told(inputs: dict[str, Any]) -> str:
+def _written(inputs: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in inputs.items())
 
 
 def _tried(function: Any, inputs: dict[str, Any]) -> Any:
-    """Return what a function answers in plain Python; an exception names the function and the line."""
+    """Return the result of a function in plain Python; an exception names the function and the line."""
     try:
         return function(**inputs)
     except Exception as error:
@@ -426,9 +426,9 @@ def _tried(function: Any, inputs: dict[str, Any]) -> Any:
         while trace is not None:
             line = trace.tb_lineno if trace.tb_frame.f_code is function.__code__ else line
             trace = trace.tb_next
-        told = "two rows" if "X" in inputs else _told(inputs)
+        tried = "two rows" if "X" in inputs else _written(inputs)
         where = _line(function, line) if line else ""
-        raise InvalidInput(f"{function.__name__} failed when it was tried with {told}{where}: {error!r}.") from error
+        raise InvalidInput(f"{function.__name__} failed when it was tried with {tried}{where}: {error!r}.") from error
 
 
 def _line(function: Any, number: int) -> str:
@@ -442,7 +442,7 @@ def _line(function: Any, number: int) -> str:
 
 
 def _not_compiled(function: Any, error: Any) -> InvalidInput:
-    """Return an error that says in a sentence what Numba says in pages."""
+    """Return an error with the one line of Numba's message that matters."""
     lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()]
     reason = next((line for line in lines if line and not line.startswith(("Failed in", "- Resolution", "During"))), "")
     reason, _, raised = reason.partition(" Raised from ")
@@ -459,7 +459,7 @@ def _by_numba(error: Exception) -> bool:
 
 
 class _Explained:
-    """A compiled loop, whose failures to compile are told in a sentence."""
+    """A compiled loop that reports errors of the compiler in one line."""
 
     def __init__(self, loop: Any) -> None:
         self.loop = loop
@@ -474,7 +474,7 @@ class _Explained:
 
 
 def _compile(rule: Any, values: tuple[Any, ...]) -> None:
-    """Compile a rule by itself, unless that was done: what is wrong with it is then told in its own terms."""
+    """Compile a rule by itself, if it is not compiled yet: errors then name the rule, not the loop around it."""
     if not hasattr(rule.loop, "compile"):  # the JIT is off
         return
     from numba import typeof

@@ -1,4 +1,4 @@
-"""The p-norm perceptron: weights that are the gradient of a norm at a sum of rows."""
+"""The p-norm perceptron: theta += y x on a mistake, and w is the gradient of |theta|_p^2 / 2 (Grove et al. 2001)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,18 @@ from rosenblatt.learners.base import Facts
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import real
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order, as_hyperplanes
-from rosenblatt.training.single_row import LearnRow, Row, RowTask, bind_row_loop
+from rosenblatt.training.algorithm import (
+    Algorithm,
+    EpochArgs,
+    LearnRow,
+    Order,
+    Row,
+    RowTask,
+    as_hyperplanes,
+    bind_row_loop,
+)
 
-# Between these a sum of powers is brought up to date. Outside, all weights are computed anew, in units of about the
+# Between these a sum of powers is brought up to date. Outside, all weights are recomputed, in units of about the
 # norm then: the larger p, the sooner powers would overflow, or a sum of them be rounding.
 _SMALLEST, _LARGEST = 2.0**-10, 2.0**10
 # Up to this p the unit is a power of two: whole powers of small integers are then exact, and ties stay ties.
@@ -166,8 +174,8 @@ class PNorm(Algorithm):
 
     power: float
 
-    derived: ClassVar[bool] = True
-    local: ClassVar[bool] = False
+    derives_weights: ClassVar[bool] = True
+    local_updates: ClassVar[bool] = False
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "theta", "theta_b"})
     state_class: ClassVar[type] = PNormWeights
     layout: ClassVar[Mapping[str, str]] = {
@@ -186,7 +194,7 @@ class PNorm(Algorithm):
         expect(np.all(state.unit > 0), "the state has units that are not positive")
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> PNormWeights:
-        """Return zero weights; the loop computes their theta, as somebody may put others in their place."""
+        """Return zero weights; the loop computes their theta, as a caller may replace them."""
         return PNormWeights(
             W=np.zeros((problems, features), dtype, order),
             b=np.zeros(problems, dtype),
@@ -287,7 +295,6 @@ class PNormPerceptron(LinearClassifier):
         title="p-norm perceptron",
         rule="p_norm",
     )
-
     without_shards = f"Weights that are no sum of rows {shared.NO_MEAN}"
 
     # No bound is known for classes that compete.

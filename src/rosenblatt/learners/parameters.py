@@ -31,7 +31,7 @@ class Parameter:
     accepts : callable
         Whether a value is allowed.
     wanted : str
-        What an invalid value should have been, for the error message.
+        What is wrong with an invalid value, and what to pass instead, for the error message.
     stores : callable
         Whether a file may hold a value; `fit` checks whether the value is allowed.
     words : tuple
@@ -58,7 +58,7 @@ class Parameter:
     def check(self, name: str, value: Any) -> None:
         """Raise an error if a value is not allowed."""
         if not self.accepts(value):
-            raise InvalidInput(f"{name}={short_repr(value)} is not {self.wanted}.{did_you_mean(value, self.words)}")
+            raise InvalidInput(f"{name}={short_repr(value)} is {self.wanted}.{did_you_mean(value, self.words)}")
 
     def document(self, name: str) -> str:
         """Return the entry of the parameter in a docstring."""
@@ -96,7 +96,7 @@ def _number(
 
     kind = ", ".join([kind, *(f'"{word}"' for word in words)]) + (" or None" if optional else "")
     stores = _is_word if words else _is_number
-    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, words, **lab)
+    return Parameter(default, kind, text, accepts, f"invalid: it must be {wanted}", stores, words, **lab)
 
 
 def real(
@@ -152,12 +152,12 @@ def choice(*, default: Any, text: str, choices: tuple[Any, ...], **lab: Any) -> 
     words = ", ".join(f'"{one}"' if isinstance(one, str) else str(one) for one in choices if one is not None)
     kind = "{" + words + "}" + (" or None" if None in choices else "")
     known = ", ".join(repr(one) for one in choices)
-    return Parameter(default, kind, text, accepts, f"known: choose one of {known}", _is_word, choices, **lab)
+    return Parameter(default, kind, text, accepts, f"not known: choose one of {known}", _is_word, choices, **lab)
 
 
 def flag(*, default: bool, text: str, **lab: Any) -> Any:
     """Declare True or False. A word such as "no" would count as true, and is rejected."""
-    return Parameter(default, "bool", text, is_truth, "possible: it must be True or False", _is_number, **lab)
+    return Parameter(default, "bool", text, is_truth, "invalid: it must be True or False", _is_number, **lab)
 
 
 def custom(
@@ -172,7 +172,7 @@ def custom(
     **lab: Any,
 ) -> Any:
     """Declare a parameter with a check of its own; without one, the class checks it where it knows the data."""
-    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, words, **lab)
+    return Parameter(default, kind, text, accepts, f"invalid: it must be {wanted}", stores, words, **lab)
 
 
 def seed(*, default: int | None, text: str, **lab: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Passive-aggressive learning."""
+"""Passive-aggressive learning: w += tau y x, the smallest step to a margin of one (Crammer et al. 2006)."""
 
 from __future__ import annotations
 

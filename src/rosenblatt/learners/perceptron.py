@@ -1,4 +1,4 @@
-"""Rosenblatt's perceptron, and the average of its weights."""
+"""The perceptron, w += y x on a mistake (Rosenblatt 1958), and the average of its weights (Freund, Schapire 1999)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Perceptron(LinearClassifier):
     batch: bool = flag(default=False, text="One update per epoch, by the sum over all misclassified rows.")
     margin: shared.Margin = margins(
         default=0.0,
-        text="Update as long as y f(x) <= margin; a pair for the positive and the negative class (uneven margins).",
+        text="Update while y f(x) <= margin; a pair for the positive and the negative class (uneven margins).",
         range=(0.0, 5.0, 0.1),
     )
     penalty: shared.Penalty = shared.PENALTY

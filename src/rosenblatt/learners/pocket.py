@@ -1,4 +1,4 @@
-"""The pocket algorithm: the perceptron with its best weights in the pocket."""
+"""The pocket algorithm: the perceptron, and the best of the weights that it passes through (Gallant 1990)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Pocket(NamedTuple):
     run: np.ndarray  # (problems,) correct trials in a row of W
     best_run: np.ndarray  # (problems,) and of the pocket
     errors: np.ndarray  # (problems,) training errors of the pocket
-    settled: np.ndarray  # (problems,) whether an epoch has ended with no fewer errors, so that runs are looked at
+    settled: np.ndarray  # (problems,) whether an epoch has ended with no fewer errors; runs are then looked at
 
 
 class PocketRoom(NamedTuple):
@@ -158,7 +158,7 @@ class PocketAlgorithm(Algorithm):
     problems at once. From the first epoch on that does not, a problem is settled, and every longer run is looked at.
     """
 
-    finite = is_sum_of_rows = needs_epoch_end = by_feature = True
+    finite_updates = is_sum_of_rows = needs_epoch_end = by_feature = True
     predictor: ClassVar[str] = "the pocket"
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "best_w", "best_b"})
     state_class: ClassVar[type] = Pocket
@@ -189,7 +189,7 @@ class PocketAlgorithm(Algorithm):
         )
 
     def run_epoch(self, shown: EpochArgs, state: Pocket, into: Pocket) -> int:
-        """Run the pocket loop, with pauses in which an interrupt is heard."""
+        """Run the pocket loop in slices, so that Ctrl-C works."""
         rows, task, order, subset, active = shown[:5]
         room, most = _room(state), _rows_per_look(rows)
         while not run_pocket_epoch(rows, task, order, subset, active, state, shown.counts, room, most):
@@ -252,7 +252,7 @@ class PocketAlgorithm(Algorithm):
         return wrong, total
 
     def hyperplanes(self, state: Pocket) -> Hyperplanes:
-        """Return what is in the pocket; the weights of the perceptron as long as it is empty."""
+        """Return the weights in the pocket; those of the perceptron while it is empty."""
         empty = np.isinf(state.errors)
         if not empty.any():
             return as_hyperplanes(state.best_w, state.best_b)
@@ -272,7 +272,7 @@ class PocketPerceptron(LinearClassifier):
 
     Runs the perceptron, and keeps the weights with the longest run of correct trials, replaced only by weights that
     also make fewer errors on all rows (the ratchet). The error of the pocket never rises. Rows are drawn at random with
-    replacement, ``shuffle="random"``, unless told otherwise.
+    replacement, ``shuffle="random"``, by default.
 
     Parameters
     ----------
@@ -328,7 +328,6 @@ class PocketPerceptron(LinearClassifier):
         title="Pocket algorithm",
         rule="pocket",
     )
-
     modes = ("ovr", "ovo", "ovo-vote")
     without_shards = (
         "A pocket compares weights on all rows, and not on those of a shard. Choose Perceptron, or train "

@@ -14,10 +14,20 @@ from rosenblatt.engine.jit import compiled, overload
 from rosenblatt.engine.rows import Hyperplanes, add, by_type, dot, square
 from rosenblatt.engine.single import learn_state_row, score_row
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order, as_hyperplanes
-from rosenblatt.training.single_row import LearnRow, Row, RowTask, ScoreRow, bind, bind_row_loop
+from rosenblatt.training.algorithm import (
+    Algorithm,
+    EpochArgs,
+    LearnRow,
+    Order,
+    Row,
+    RowTask,
+    ScoreRow,
+    as_hyperplanes,
+    bind,
+    bind_row_loop,
+)
 
-# Between these a scale is not multiplied into the weights, which takes as long as there are features.
+# Between these a scale is not multiplied into the weights, which takes time for each feature.
 _SMALLEST, _LARGEST = 1e-9, 1e9
 
 
@@ -34,7 +44,7 @@ class ProjectedWeights(NamedTuple):
 
 
 class ProjectionInput(NamedTuple):
-    """What a rule needs to know of a trial."""
+    """The input of a rule: the quantities of one trial."""
 
     margin: float  # y f(x)
     row_norm: float  # squared norm of the row, padded
@@ -108,8 +118,8 @@ class Projected(Algorithm):
 
     rule: Any
 
-    derived: ClassVar[bool] = True
-    local: ClassVar[bool] = False
+    derives_weights: ClassVar[bool] = True
+    local_updates: ClassVar[bool] = False
     state_class: ClassVar[type] = ProjectedWeights
     layout: ClassVar[Mapping[str, str]] = {
         "W": "f pd",
@@ -127,7 +137,7 @@ class Projected(Algorithm):
         expect(np.all(state.corrections >= 0), "the state has had fewer than no corrections")
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> ProjectedWeights:
-        """Return zero weights; the loop computes their norm, as somebody may put others in their place."""
+        """Return zero weights; the loop computes their norm, as a caller may replace them."""
         return ProjectedWeights(
             W=np.zeros((problems, features), dtype, order),
             b=np.zeros(problems, dtype),

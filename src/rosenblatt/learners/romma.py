@@ -1,4 +1,4 @@
-"""The relaxed online maximum margin algorithm (ROMMA)."""
+"""ROMMA: the shortest w that meets the bounds of the row and of the w before (Li and Long 2002)."""
 
 from __future__ import annotations
 
@@ -113,7 +113,6 @@ class ROMMA(LinearClassifier):
         title="ROMMA",
         rule="projected",
     )
-
     without_shards = f"Weights that each meet a bound of their own {shared.NO_MEAN}"
 
     # No bound and no projection is known for classes that compete.

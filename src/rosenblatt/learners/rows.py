@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.data.dense import readable, refuse_kind
 from rosenblatt.data.labels import as_labels, check_column
 from rosenblatt.data.numbers import is_real
-from rosenblatt.data.sparse import as_csr
+from rosenblatt.data.sparse import as_csr, sp
 from rosenblatt.data.survey import Survey
 from rosenblatt.errors import InvalidInput, ScaleWarning
 from rosenblatt.learners.contract import validate_data
@@ -29,16 +28,16 @@ PLAIN_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
 OUTWEIGHS = 100.0
 # Below this root mean square of the values that are not zero, a bias that moves by one outweighs the rows.
 SMALL_VALUE = 0.25
-# Between the powers of two, so that rows of equal values, such as 1/sqrt(32), are on no border: their sum of squares,
-# rounded in the order of storage, must not decide.
+# Rounds between the powers of two: rows of equal values, such as 1/sqrt(32), must not be on a border, where rounding of
+# their sum of squares, which depends on the order of storage, would decide.
 ROUNDING = 0.55
 
 
 def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **options: Any) -> Any:
     """Return rows, and labels if there are any, as scikit-learn checks them.
 
-    What would lead scipy or scikit-learn astray, and what they refuse without a remedy, is refused before: broken
-    pointers, dates, text, shapes and sizes that do not fit. Features are named and counted by scikit-learn.
+    Input that scipy or scikit-learn would misread, or reject without a remedy, is rejected first: broken pointers,
+    dates, text, shapes and sizes that do not fit. Features are named and counted by scikit-learn.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **opti
         X = readable(X)
     if not reset:
         _check_width(estimator, X)
-    if y is not UNCHECKED and y is not None:  # of None scikit-learn's checks want to hear in its own words
+    if y is not UNCHECKED and y is not None:  # scikit-learn reports None, with its own message
         values = check_column(y, X.shape[0])
         # Of integers and truth values of pandas, which may be missing, scikit-learn would make floats.
         if not isinstance(kind := getattr(y, "dtype", values.dtype), np.dtype) or kind.kind == "T":
@@ -82,7 +81,7 @@ def _check_width(estimator: Any, X: Any) -> None:
     """Raise an error if rows have another number of features than the estimator was fitted on."""
     width = getattr(estimator, "n_features_in_", None)
     other = width is not None and not hasattr(X, "columns") and X.ndim == 2 and X.shape[1] != width
-    # Of numbers that are none scikit-learn's checks want to hear first, in its own words.
+    # Let scikit-learn report NaN first, with its own message.
     if other and (sp.issparse(X) or X.dtype.kind not in "fc" or np.isfinite(X).all()):
         raise InvalidInput(
             f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {width} features as input. Pass "
@@ -93,7 +92,7 @@ def _check_width(estimator: Any, X: Any) -> None:
 def _need_no_change(estimator: Any, X: Any, y: Any) -> bool:
     """Return whether scikit-learn's checks would return these rows and labels as they are.
 
-    On a small table they take as long as ten epochs.
+    On a small table its checks take the time of ten epochs.
     """
     sparse = sp.issparse(X)
     if sparse:
@@ -117,7 +116,7 @@ def labels_of(y: Any, n_rows: int) -> tuple[Array, Array]:
 
 
 def same_classes(classes: Array, known: Array) -> None:
-    """Raise an error if a warm start would have to tell other classes apart."""
+    """Raise an error if a warm start has other classes."""
     if not np.array_equal(classes, known):
         raise InvalidInput(
             f"warm_start continues with the classes {listed(known)}, but y has {listed(classes)}. "
@@ -126,10 +125,10 @@ def same_classes(classes: Array, known: Array) -> None:
 
 
 def same_width(width: int | None, known: int | None) -> None:
-    """Raise an error if a warm start would have to learn from rows of another length."""
+    """Raise an error if a warm start has rows of another length."""
     if width != known:
         raise InvalidInput(
-            f"warm_start continues with {count(known or 0, 'feature')}, but X has {width or 0}. Fit anew."
+            f"warm_start continues with {count(known or 0, 'feature')}, but X has {width or 0}. Fit again."
         )
 
 
@@ -150,7 +149,7 @@ def warn_of_scale(sizes: Survey, names: Any, stacklevel: int) -> None:
     warnings.warn(
         f"Column {name} (root mean square {sizes.column_value:.2g}) outweighs the others (median "
         f"{sizes.median_value:.2g}): scale the columns, for example with StandardScaler or MaxAbsScaler, or use AROW, "
-        "which does not mind.",
+        "which is not affected.",
         ScaleWarning,
         stacklevel=stacklevel + 1,
     )

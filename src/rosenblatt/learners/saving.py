@@ -1,9 +1,9 @@
 """Model files: any estimator of the family, fitted or not, saved and loaded.
 
 A file can name only public estimators of this package, and learners that a user has defined in the process. `load`
-believes nothing that it reads: a model is put together only if its parts fit one another, so that no loop will ever
-read outside an array. What must hold of a part is declared beside it. `save` holds a model to the same, so that
-whatever it writes can be loaded. The format is described in docs/reference/model-files.md.
+validates everything that it reads: a model is built only if its parts fit one another, and no loop will ever read
+outside an array. The checks of a part are declared beside it. `save` applies the same checks: a file that it writes can
+be loaded. The format is described in docs/reference/model-files.md.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     model : estimator
         Of one of this package's classes.
     path : str, path-like or binary file object
-        A link is followed. A device or a pipe is refused; an open one may be passed as a file object.
+        A link is followed. A device or a pipe is rejected; an open one may be passed as a file object.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     name = type(model).__name__
     if _class(name) is not type(model):
         if name in DEFINED:
-            raise InvalidInput(f"{name} was defined anew after this model was made. Make it again, and save that one.")
+            raise InvalidInput(f"{name} was defined again after this model was made. Make it again, and save that one.")
         raise InvalidInput(
             f"An object of type {name} cannot be saved: files hold {', '.join(ALL)}. Of a pipeline, save the last step."
         )
@@ -88,7 +88,7 @@ def load(path: str | os.PathLike[str] | bytes | BinaryIO) -> Any:
     """Read an estimator from a file that `save` wrote.
 
     It predicts as the one that was saved, bit for bit, and `partial_fit` goes on as if nothing had happened. Reading
-    runs nothing that is in the file, and a file that was damaged or made up is refused.
+    runs nothing that is in the file, and a damaged or forged file is rejected.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def load(path: str | os.PathLike[str] | bytes | BinaryIO) -> Any:
     InvalidInput
         If the file is not a whole and sound model file of the format version that this package reads.
     FileNotFoundError
-        If there is none.
+        If the file does not exist.
 
     See Also
     --------
@@ -153,14 +153,14 @@ def _put_together(content: Any) -> Any:
     expect(isinstance(attributes, dict), f"the attributes of {name!r:.60} are missing")
     if name == "LinearModel":
         (model,) = entries(attributes, ("model",))
-        expect(type(model) is LinearModel and parameters == {}, "its model is none")
+        expect(type(model) is LinearModel and parameters == {}, "the file does not contain a LinearModel")
         return model
     cls = _class(name) if isinstance(name, str) else None
     if cls is None:
         own = sorted(parameters.keys() - FAMILY) if isinstance(parameters, dict) else []
         had = f"{', '.join(own) or 'none of its own':.200}"
         raise Fault(
-            f"it holds a {name!r:.60}, which is none of {', '.join(ALL)}. If that is a learner of your own, "
+            f"it holds a {name!r:.60}, which is not one of {', '.join(ALL)}. If that is a learner of your own, "
             f"define it first: with @rosenblatt.learner, by this name, with the parameters {had}"
         )
     return _assemble(cls, parameters, attributes)
@@ -173,7 +173,7 @@ def _assemble(cls: type[Estimator], parameters: Any, attributes: dict[str, Any])
     expect(fits, f"the parameters of {cls.__name__} are not {', '.join(sorted(wanted))}")
     for name, value in parameters.items():
         if not wanted[name].stores(value):
-            raise Fault(f"{name}={value!r:.60} is not possible")
+            raise Fault(f"{name}={value!r:.60} is invalid")
     _check_input(attributes)
     model = cls(**parameters)
     for name in _INPUT:

@@ -13,12 +13,11 @@ from rosenblatt.learners.base import Estimator
 from rosenblatt.learners.contract import clone
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.text import short_repr
-from rosenblatt.training.costs import class_costs
 from rosenblatt.training.mixing import ShardSpec, check_mixing, mixes_for
-from rosenblatt.training.multiclass import code
-from rosenblatt.training.sharded import ShardedJob, Shards, learnable_dtype, run_shards, start_shards
+from rosenblatt.training.multiclass import class_costs, coding_matrix
+from rosenblatt.training.runner import RunClock
+from rosenblatt.training.sharded import Shards, learnable_dtype, run_shards, start_shards
 from rosenblatt.training.stream import Learned
-from rosenblatt.training.trainer import Clock
 
 Array = npt.NDArray[Any]
 
@@ -55,7 +54,7 @@ def fit_shards(estimator: Any, shards: Shards, *, rounds: int | None = None, mix
     model.set_params(**{} if rounds is None else {"max_iter": rounds})
     model._check_parameters()
     check_mixing(model._algorithm(), mixing)
-    clock = Clock(model.max_seconds)
+    clock = RunClock(model.max_seconds)
     stats = shards.stats()
     if stats.classes.size < 2:
         raise InvalidInput(
@@ -70,20 +69,20 @@ def fit_shards(estimator: Any, shards: Shards, *, rounds: int | None = None, mix
     spec = ShardSpec(
         algorithm=model._algorithm(),
         classes=stats.classes,
-        sign=code(stats.classes.size, model.multiclass),
+        sign=coding_matrix(stats.classes.size, model.multiclass),
         class_cost=class_costs(model.class_weight, stats.classes, stats.counts),
         multiclass=model.multiclass,
         bias=model._bias(),
         dtype=learnable_dtype(stats),
         order=plan.order,
-        seed=plan.seed,
+        seed=plan.random_state,
         mixing=mixing,
         mixes=mixes_for(model._algorithm(), stats, model.mixes),
         sizes=stats.filled,
     )
-    state = start_shards(spec, stats, model.init, spec.algorithm.rate_scale(plan.eta))
+    state = start_shards(spec, stats, model.init, spec.algorithm.rate_scale(plan.eta0))
     names, unused = as_names(stats.classes), int(stats.counts.sum()) > stats.n_rows
-    run = run_shards(ShardedJob(shards, spec, stats, plan, names, clock=clock, leaves_out=unused), state)
+    run = run_shards(shards, spec, stats, plan, state, names=names, clock=clock, leaves_out=unused)
     model.set_params(shards=len(stats.sizes))
     learned = Learned(stats.classes, state, run.trials, sum(run.mistakes), ())
     model._stream = model._make_stream(model._settings(), learned)

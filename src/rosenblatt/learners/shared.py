@@ -173,7 +173,7 @@ SCHEDULE: Any = schedule_of(
     "epochs), or a function of the epoch's number from 1.",
     words=tuple(order.SCHEDULES),
 )
-MARGIN: Any = margins(default=0.0, text="Update as long as y f(x) <= margin.", range=(0.0, 5.0, 0.1))
+MARGIN: Any = margins(default=0.0, text="Update while y f(x) <= margin.", range=(0.0, 5.0, 0.1))
 PENALTY: Any = choice(
     default=None, text="Shrink the weights a little in each trial.", choices=(None, "l2", "l1", "elasticnet")
 )

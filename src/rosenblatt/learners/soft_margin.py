@@ -1,4 +1,4 @@
-"""Soft margins by stochastic gradient steps."""
+"""Soft margins: stochastic gradient steps against a loss of the margin and a penalty (Shalev-Shwartz et al. 2007)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def hinge(margin, norm, rate, importance, bounded=True):
 
     That is what many small steps come to. A longer one, which a large rate or a long row would ask for, overshoots.
     Karampatziakis and Langford (2011), Online importance weight aware updates. The weight of a row is a factor of the
-    rate and of the bound: within the bound alone it would do nothing as long as rates are large.
+    rate and of the bound: within the bound alone it would do nothing while rates are large.
     """
     if margin >= 1.0:
         return 0.0, 0.0
@@ -197,7 +197,6 @@ class SoftMargin(LinearClassifier):
         lecture="Introduction to Machine Learning",
         rule="soft_margin",
     )
-
     default_keep = "last"
 
     @property

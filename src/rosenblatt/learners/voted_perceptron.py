@@ -1,4 +1,7 @@
-"""The voted perceptron: it keeps the row of every update, of which its weight vectors are sums."""
+"""The voted perceptron: every weight vector votes, as often as it survived (Freund and Schapire 1999).
+
+The row of every update is kept; the vectors are sums of them.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,12 @@ from rosenblatt.learners.contract import check_is_fitted
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.storage.checks import check_array, check_record, check_rows, shape_of
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, as_hyperplanes
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Row, RowTask, as_hyperplanes
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.in_memory import Job
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.plan import Run
 from rosenblatt.training.scores import scores
-from rosenblatt.training.single_row import LearnRow, Row, RowTask
 from rosenblatt.training.stream import Learned, Settings, Stream
 
 Array = npt.NDArray[Any]
@@ -48,8 +50,7 @@ FASTMATH = {"reassoc", "contract", "nsz"}
 class CopiedUpdates:
     """The updates of passes over rows, with a copy of each row.
 
-    Rows are copied after each pass, so that a time limit covers it, and only once: the memory that they are in grows
-    where it is.
+    Rows are copied after each pass, which a time limit covers, and only once: the array grows in place.
     """
 
     def __init__(self) -> None:
@@ -73,7 +74,7 @@ class CopiedUpdates:
         if self.dense is None or self.dense.shape[1] != features:
             self.dense = np.empty((size, features), rows.X.dtype)
         if self.size + size > len(self.dense):
-            # No copy where the system can move pages; nobody else holds the array. In steps that take a moment.
+            # No copy where the system can move pages; there is no other reference to the array.
             self.dense.resize(((5 * self.size) // 4 + size, features), refcheck=False)
         np.take(rows.X, row, axis=0, out=self.dense[self.size : self.size + size], mode="clip")
         self.size += size
@@ -109,7 +110,7 @@ class Voted(FirstOrder):
         return Algorithm.row_learner(self, trial, state, row)
 
     def row_scorer(self, known: int, state: Weights, row: Row) -> None:
-        """Return None: a vote is no score of hyperplanes."""
+        """Return None: a vote is not a score of hyperplanes."""
 
     def run_epoch(self, shown: EpochArgs, state: Weights, into: Weights) -> int:
         """Run the first-order loop and keep its updates."""
@@ -195,8 +196,8 @@ class VotedStream(Stream):
         self.updates = [] if updates is None else updates
         self._sums: Hyperplanes | None = None
 
-    def __getstate__(self) -> tuple[None, dict[str, Any]]:
-        return None, super().__getstate__()[1] | {"_sums": None}
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_sums": None}
 
     def check(self) -> None:
         """Raise a `Fault` unless what was read from a file makes sense."""
@@ -219,13 +220,13 @@ class VotedStream(Stream):
         """Go on with other settings, unless the vectors that vote would be others by them."""
         if self.state is not None and settings.bias != self.settings.bias:
             raise InvalidInput(
-                "fit_intercept or intercept_scaling is not what the vectors that vote were learned with. Set that "
-                "back, or fit anew."
+                "fit_intercept or intercept_scaling is not what the vectors that vote were learned with. Set it "
+                "back, or fit again."
             )
         super().reconfigure(settings)
 
     def learn(self, table: Table, y: Any, weight: Array, classes: Any = None) -> Counts:
-        """Learn from the rows once; nothing of a chunk that is refused or interrupted is kept."""
+        """Learn from the rows once; nothing of a chunk that is rejected or interrupted is kept."""
         try:
             return super().learn(table, y, weight, classes)
         except BaseException:
@@ -244,7 +245,7 @@ class VotedStream(Stream):
         """Learn from one row, as from a chunk: its row is kept."""
         if isinstance(x, Mapping):
             raise InvalidInput("The vote keeps rows of a fixed width, which dicts do not have. Pass arrays.")
-        return self._learn_first(x, y)
+        return self._learn_as_chunk(x, y)
 
     def take_log(self) -> None:
         """Add the updates that the method has written down to those kept."""
@@ -429,7 +430,6 @@ class VotedPerceptron(LinearClassifier):
         lecture="Perceptron and Kernelization",
         rule="perceptron",
     )
-
     default_keep = "last"
     without_shards = (
         "A vote is over all weights in the order of the trials, which shards do not have. Choose "
@@ -458,7 +458,7 @@ class VotedPerceptron(LinearClassifier):
         return stream
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
-        """Train until a stopping rule says so; see `Perceptron.fit`. A start other than zero is not possible."""
+        """Train until a stopping rule says so; see `Perceptron.fit`. It starts from zero."""
         if coef_init is not None or intercept_init is not None:
             raise InvalidInput("The vote starts from zero: drop coef_init and intercept_init.")
         return self._fit(X, y, sample_weight=sample_weight)

@@ -1,4 +1,4 @@
-"""Winnow: weights that are multiplied."""
+"""Winnow: w_j is multiplied by factor^(y x_j) on a mistake (Littlestone 1988)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import flag, real
 from rosenblatt.learners.rows import UNCHECKED
 from rosenblatt.storage.registry import stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order
-from rosenblatt.training.single_row import LearnRow, Row, RowTask, bind_row_loop
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Order, Row, RowTask, bind_row_loop
 
 # Exponents may grow without end on data that no weights fit; the weights stay finite.
 _HIGHEST = 300.0
@@ -233,15 +232,13 @@ class Winnow(LinearClassifier):
         lecture="Perceptron and Kernelization",
         rule="winnow",
     )
-
     without_shards = f"Weights that are multiplied {shared.NO_MEAN}"
-
     modes = ("ovr", "ovo", "ovo-vote")
     scale_sensitive = False
 
     @property
     def supports_new_classes(self) -> bool:  # type: ignore[override]
-        """Whether a class may lend its weights, with their signs changed, to one that appears."""
+        """Whether a class that appears can start from the negated weights of another: only in the balanced form."""
         return bool(self.balanced)
 
     def _bias(self) -> float:

@@ -30,7 +30,7 @@ from rosenblatt.plots.axes import (
     quiet_pair,
 )
 from rosenblatt.report.models import Classifier, as_classifier, linear_parts
-from rosenblatt.training.multiclass import by_pairs, code
+from rosenblatt.training.multiclass import by_pairs, coding_matrix
 from rosenblatt.training.record import Trial
 
 Array = npt.NDArray[Any]
@@ -274,7 +274,7 @@ def _problems(
         x, y, points = grid
         wins = (points @ coef.T + intercept > 0).astype(float)
         if pairs:
-            signs = code(seen.classes.size, "ovo").astype(float)
+            signs = coding_matrix(seen.classes.size, "ovo").astype(float)
             wins = (2 * wins - 1) @ signs.T
             torn = wins.max(axis=1) < seen.classes.size - 1
         else:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.training.decisions import decision
+from rosenblatt.training.multiclass import decision
 from rosenblatt.training.plan import Run
 
 Array = npt.NDArray[Any]

@@ -19,8 +19,8 @@ from rosenblatt.prover.certificates.certificate import Certificate
 from rosenblatt.prover.exact.clock import TIME_LIMIT
 from rosenblatt.prover.search.certify import certify
 from rosenblatt.text import brief, count, rounded_down, rounded_up
+from rosenblatt.training.algorithm import check_start
 from rosenblatt.training.plan import Epoch, Run
-from rosenblatt.training.starts import check_start
 from rosenblatt.training.trace import trace
 from rosenblatt.training.train import train
 
@@ -250,8 +250,8 @@ def _follow(X: Any, y: Any, model: Perceptron, record: _Record) -> tuple[_Record
     run = train(X, y, init=model.init, **(vars(plan) | {"callback": watch}))
     if run.trials > MAX_TRACED_TRIALS or run.trials * record.start.size > MAX_TRACED_ENTRIES:
         return ends, run
-    settings = {"order": plan.order, "eta": eta, "init": model.init, "seed": plan.seed}
-    for trial in trace(X, y, epochs=run.epochs, **settings):
+    settings = {"order": plan.order, "eta0": eta, "init": model.init, "random_state": plan.random_state}
+    for trial in trace(X, y, max_iter=run.epochs, **settings):
         if trial.mistake:
             record.add(trial.mistakes, np.append(trial.w, trial.b) / eta)
     same = record.points[-1][0] == ends.points[-1][0]

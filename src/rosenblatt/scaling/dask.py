@@ -155,7 +155,7 @@ def predict(model: Any, data: Any, *, method: str = "predict", **reading: Any) -
         parts = [call(sent, part, method) for part in data.to_delayed().ravel()]
         sizes = list(data.chunks[0])
     else:
-        raise _unknown(data)
+        raise _not_dask(data)
     arrays = [
         da.from_delayed(part, (size, *shape), example.dtype, meta=example[:0])
         for part, size in zip(parts, sizes, strict=True)
@@ -349,7 +349,7 @@ def _are_paths(data: Any) -> bool:
     return isinstance(data, list | tuple) and bool(data) and all(isinstance(path, str | PathLike) for path in data)
 
 
-def _unknown(data: Any) -> InvalidInput:
+def _not_dask(data: Any) -> InvalidInput:
     return InvalidInput(
         f"data is a {type(data).__name__}, not a Dask collection. Pass a dask array, a dask frame or a list of paths; "
         "for data in memory, call the estimator's own fit."
@@ -373,7 +373,7 @@ def _blocks(data: Any, y: Any, weight: Any, shards: Any) -> list[list[Any]]:
         if len({len(column) for column in columns}) > 1:
             raise InvalidInput("y or sample_weight has other partitions than the rows. Pass names of columns.")
         return [list(part) for part in zip(*columns, strict=True)]
-    raise _unknown(data)
+    raise _not_dask(data)
 
 
 def _is_plain(value: Any) -> bool:
@@ -391,16 +391,16 @@ def _array_blocks(data: Any, y: Any, weight: Any, shards: Any) -> list[list[Any]
         data = data.rechunk({0: sizes, 1: -1})
     else:
         data = data.rechunk({1: -1})
-    known = not np.isnan(data.shape[0])
+    sized = not np.isnan(data.shape[0])
     columns = [data.to_delayed().ravel()]
     for name, one in (("y", y), ("sample_weight", weight)):
         if one is None:
             columns.append([None] * len(columns[0]))
             continue
         column = one if isinstance(one, da.Array) else da.asarray(one)
-        if known and column.shape[:1] != data.shape[:1]:
+        if sized and column.shape[:1] != data.shape[:1]:
             raise InvalidInput(f"{name} has {column.shape[0]} values, data has {data.shape[0]} rows. Pass one each.")
-        column = column.rechunk({0: data.chunks[0]}) if known else column
+        column = column.rechunk({0: data.chunks[0]}) if sized else column
         if column.numblocks[0] != len(columns[0]):
             raise InvalidInput(f"{name} has other blocks than the rows, whose sizes are unknown. Use the same blocks.")
         columns.append(column.to_delayed().ravel())

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.data.dense import column_names
 from rosenblatt.data.labels import as_weights
+from rosenblatt.data.sparse import sp
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import Chunk, joined
@@ -21,7 +21,7 @@ from rosenblatt.files.options import Column, Reading
 from rosenblatt.files.source import FileSource
 from rosenblatt.files.streams import can_be_read_once
 from rosenblatt.files.tables import listed
-from rosenblatt.training.shards import Shard, ShardBlock, make_portion
+from rosenblatt.training.shards import Shard, ShardBlock, make_block
 
 Array = npt.NDArray[Any]
 
@@ -54,7 +54,7 @@ def shard_of_block(number: int, X: Any, y: Any, weight: Any = None) -> Shard:
     table = as_table(X if sp.issparse(X) or hasattr(X, "columns") else np.asarray(X))
     values = np.asarray(weight, float) if weight is not None else np.empty(0)
     checked = as_weights(values, table.shape[0]) if values.size and values.any() else values
-    portion = make_portion(table, np.asarray(y), checked)
+    portion = make_block(table, np.asarray(y), checked)
     return Shard(number, [] if portion is None else [portion], names)
 
 
@@ -91,7 +91,7 @@ class FileRows:
     def __iter__(self) -> Iterator[ShardBlock]:
         for chunk in self.chunks():
             weight = np.empty(0) if chunk.weight is None else np.asarray(chunk.weight, float)
-            portion = make_portion(chunk.table, chunk.label, weight)
+            portion = make_block(chunk.table, chunk.label, weight)
             if portion is not None:
                 yield portion
 
@@ -120,7 +120,7 @@ def shards_of_rows(rows: FileRows, names: tuple[str, ...], shards: int) -> list[
         shard_of_block(number, X[part], whole.label[part], None if weight is None else weight[part])
         for number, part in enumerate(parts)
     ]
-    return [Shard(shard.number, shard.portions, names) for shard in blocks]
+    return [Shard(shard.number, shard.blocks, names) for shard in blocks]
 
 
 def resolve_files(

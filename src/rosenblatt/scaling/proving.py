@@ -111,7 +111,7 @@ class Extent(NamedTuple):
 def extent_of(shard: Shard, late: Late = never) -> Extent:
     """Return the extent of a single shard."""
     extent = Extent(np.empty(0), ((shard.number, 0),), (), 0, True)
-    for portion in shard.portions:
+    for portion in shard.blocks:
         more = Extent(portion.classes, (), shard.names, portion.table.shape[1], isinstance(portion.table.rows, Csr))
         sizes = ((shard.number, extent.sizes[0][1] + portion.table.shape[0]),)
         extent = extent.merge(more)._replace(sizes=sizes)
@@ -129,7 +129,7 @@ class ShardWork:
     def parts(self, shard: Shard) -> Iterator[tuple[int, SignedRows]]:
         """Yield the blocks of a shard as signed rows, each with the number of its first row."""
         first = 0
-        for portion in shard.portions:
+        for portion in shard.blocks:
             yield first, SignedRows(portion.table, self.label(portion), max(self.classes.size, 2))
             first += portion.table.shape[0]
 
@@ -158,14 +158,14 @@ class Sampled(ShardWork):
 
     def __call__(self, shard: Shard, late: Late = never) -> SomeRows:
         """Return some rows of a shard."""
-        found: SomeRows | None = None
+        sample: SomeRows | None = None
         for first, signed in self.parts(shard):
             spread = np.arange(0, signed.samples, -(-signed.samples // self.most))
             rows = np.union1d(spread, np.unique(signed.label, return_index=True)[1])
             some = self.taken(shard, first, signed, rows, (), outer_radius(signed))
-            found = some if found is None else found.merge(some)
-        assert found is not None
-        return found
+            sample = some if sample is None else sample.merge(some)
+        assert sample is not None
+        return sample
 
 
 @dataclass(frozen=True)
@@ -181,14 +181,14 @@ class Contradictions(ShardWork):
 
     def __call__(self, shard: Shard, late: Late = never) -> SomeRows:
         """Return the rows of a shard that contradict the claims most, and the lowest margins of all its rows."""
-        found: SomeRows | None = None
+        against: SomeRows | None = None
         with np.errstate(all="ignore"):
             for first, signed in self.parts(shard):
                 rows = self.claims.contradicted(signed, self.most)
                 some = self.taken(shard, first, signed, rows, self.claims.lowest(signed), 0.0)
-                found = some if found is None else found.merge(some)
-        assert found is not None
-        return found
+                against = some if against is None else against.merge(some)
+        assert against is not None
+        return against
 
 
 @dataclass(frozen=True)
@@ -233,11 +233,11 @@ class Claims:
 
     def lowest(self, signed: SignedRows) -> tuple[Fraction | None, ...]:
         """Return lower bounds of the lowest margins."""
-        found: list[Fraction | None] = []
+        margins: list[Fraction | None] = []
         for w, c, _ in self.margins:
             ids = np.arange(signed.n) if c is None else np.flatnonzero(signed.label == c)
-            found.append(signed.lowest_margin(w, ids) if ids.size else None)
-        return tuple(found)
+            margins.append(signed.lowest_margin(w, ids) if ids.size else None)
+        return tuple(margins)
 
 
 def _floats(w: Any) -> Array:
@@ -353,10 +353,10 @@ class _Proof:
             )
 
     def _boundary(self, vector: Any) -> tuple[int, ...]:
-        found: list[int] = []
+        rows: list[int] = []
         for number, zero in zip(self.sizes, self.shards.each(Zeros(*self.basics, direction(vector))), strict=True):
-            found.extend((zero + self.offset[number]).tolist())
-        return tuple(found)
+            rows.extend((zero + self.offset[number]).tolist())
+        return tuple(rows)
 
     def _digest(self) -> str:
         """Return the hash of all rows, which pass through the driver one shard at a time."""
@@ -376,11 +376,11 @@ class Zeros(ShardWork):
 
     def __call__(self, shard: Shard, late: Late = never) -> Array:
         """Return their numbers in the shard."""
-        found = [
+        rows = [
             first + np.unique(signed.split(np.flatnonzero(signed.signs(self.w) == 0))[0])
             for first, signed in self.parts(shard)
         ]
-        return np.concatenate(found)
+        return np.concatenate(rows)
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,15 @@
-"""The learning methods: which loop runs, on which state, and what weights the state stands for.
+"""The interface between training and a learning algorithm: which loop runs, on which state, which weights result.
 
-A state is a NamedTuple of arrays with a row for each problem, so that problems can be copied, shared among threads
-and grown, whatever the method keeps of them. The first three are always W, b and t: weights, biases, trials.
+A state is a NamedTuple of arrays with one row per problem. Training copies, grows and splits it by problem without
+knowing what else the algorithm keeps in it. The first three arrays are always W, b and t: weights, biases, trials.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from functools import partial
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,18 +18,22 @@ from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import Table
 from rosenblatt.engine import scores as loops
 from rosenblatt.engine.rows import Counts, Csr, Hyperplanes, Task
-from rosenblatt.engine.single import score_row
+from rosenblatt.engine.single import as_rows, is_sound, score_row, touched_finite
 from rosenblatt.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from rosenblatt.training.single_row import LearnRow, Row, RowTask, ScoreRow
+from rosenblatt.storage.checks import check_layout, check_record
+from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]
 Order = Literal["C", "F"]
+# A single row. A dense one is an array and None. A sparse one is the bytes of its values, which take less than half the
+# time of an array to make, and their columns.
+Row = tuple[Array, None] | tuple[bytes, Array]
+LearnRow = Callable[[int, Any, Array | None], int]
+ScoreRow = Callable[[Any, Array | None], float]
 
-# Weights that NumPy looks through in less time than it takes to load a compiled loop.
+# Up to this size NumPy reads all weights faster than a compiled loop is loaded.
 FEW_WEIGHTS = 1 << 12
-# A state, and what is made of it while it learns or when it predicts.
+# A state, and the weights derived from it while it learns or predicts.
 COPIES = 2.0
 
 
@@ -38,22 +43,32 @@ def never() -> bool:
 
 
 class EpochArgs(NamedTuple):
-    """One presentation of rows: everything a loop needs beside the state."""
+    """The arguments of an epoch's loop, beside the state."""
 
     rows: Any
     task: Task
-    order: Array  # the rows to present, in their order; empty: all as they are stored
-    subset: Array  # all rows of the task that are trained on; empty: every one
-    active: Array  # the problems that learn
+    order: Array  # rows to present, in this order; empty: all, as they are stored
+    subset: Array  # rows of the task that are trained on; empty: all
+    active: Array  # problems that learn
     eta: float
     counts: Counts
     joint: bool
-    late: Callable[[], bool] = never  # whether to end before all rows are presented, where the loop can
+    late: Callable[[], bool] = never  # whether to end early, for loops that can
 
     @property
     def size(self) -> int:
-        """How many rows are presented."""
+        """Number of rows presented."""
         return int(self.order.size or self.task.label.size)
+
+
+class RowTask(NamedTuple):
+    """The task of the next row of a stream, whatever its class."""
+
+    task: Task  # without a label
+    eta: float
+    joint: bool
+    known: int  # problems whose mistakes count; those of the reserve class come after them
+    safe: bool = False  # whether no row can make the weights overflow
 
 
 def as_hyperplanes(W: Array, b: Array) -> Hyperplanes:
@@ -62,15 +77,15 @@ def as_hyperplanes(W: Array, b: Array) -> Hyperplanes:
 
 
 def order_of(W: Array) -> Order:
-    """Return the order in which a matrix lies in memory; C if it lies in both."""
+    """Return the memory order of a matrix; C if it is both."""
     return "F" if W.flags.f_contiguous and not W.flags.c_contiguous else "C"
 
 
 def best_order(algorithm: Algorithm, problems: int, table: Table, *, by_pairs: bool) -> Order:
-    """Return the order of the weights that the rows of a table are learned fastest with.
+    """Return the memory order of the weights that is fastest for the rows of a table.
 
-    Sparse rows find the weights of all problems for one of their features side by side: each entry then touches as few
-    cache lines as can be. In dense rows the features of one problem are neighbours.
+    For sparse rows, the weights of one feature are neighbours across problems: an entry touches the fewest cache lines.
+    For dense rows, the weights of one problem are neighbours.
     """
     several = problems > 1 and not by_pairs
     return "F" if several and algorithm.by_feature and isinstance(table.rows, Csr) else "C"
@@ -79,7 +94,7 @@ def best_order(algorithm: Algorithm, problems: int, table: Table, *, by_pairs: b
 def all_finite(planes: Any) -> bool:
     """Return whether all weights and biases are finite."""
     if planes.W.size <= FEW_WEIGHTS:
-        # A sum of squares is finite only if each is, and takes less time than to ask each.
+        # A finite sum of squares proves it, and is faster to compute than np.isfinite.
         W = planes.W.ravel("K")
         if math.isfinite(np.vdot(W, W)) and math.isfinite(np.vdot(planes.b, planes.b)):  # `@` would warn of an overflow
             return True
@@ -103,146 +118,205 @@ def copy_state(source: Any, target: Any = None, part: slice = slice(None)) -> An
 
 
 class Algorithm:
-    """What training needs to know of a way to learn.
+    """A learning algorithm, as training sees it.
 
     Attributes
     ----------
-    finite : bool
-        Whether separable data ends the updates after finitely many, so that it is worth waiting.
-    rests : bool
-        Whether an epoch without an update leaves everything as it was, so that more of them would too.
-    additive : bool
-        Whether the weights are their start plus a sum of steps times signed rows, so that the steps bound the margin.
-    looks_back : bool
-        Whether something is due at the end of an epoch, with all its rows.
+    finite_updates : bool
+        Whether separable rows cause finitely many updates, so that training may wait for an epoch without one.
+    converges_when_clean : bool
+        Whether an epoch without an update changes nothing, so that further epochs would not either.
+    is_sum_of_rows : bool
+        Whether w = w0 + sum of steps times signed rows. Then any separator's margin is at most
+        |w - w0| / (sum of the steps).
+    local_updates : bool
+        Whether an update changes the weights of the row's nonzero features only.
+    derives_weights : bool
+        Whether the weights that predict are computed from the state, as an average is, rather than stored in it.
+    needs_epoch_end : bool
+        Whether `end_epoch` must be called with all rows of an epoch.
     zero_loss : float
-        Loss of weights of zero on a row, for a target of one; infinite where a loss may grow without harm.
+        Loss of zero weights on a row, for a target of one; infinite if a growing loss is harmless.
     remedy : str
-        What to do against weights that grow without end.
+        Advice against weights that diverge.
     by_feature : bool
-        Whether the loops look at all problems of a feature at once, if sparse rows find their weights side by side.
-    derived : bool
-        Whether the weights that a state stands for must be computed, as those of an average.
+        Whether the loops process all problems of a feature at once if sparse rows have weights in Fortran order.
     predictor : str
-        What predicts, where it is not the last weights; else empty.
+        What predicts, if not the last weights; else empty.
     linear : bool
-        Whether it is one weight vector for each problem.
+        Whether each problem has one weight vector.
+    state_class : type
+        Class of the state.
+    layout : mapping from str to str
+        Type and possible shapes of each array, for p problems, d features and e = d + 1: see
+        `rosenblatt.storage.checks.check_layout`.
+    signed : set of str
+        Arrays of the state whose sign changes if positive and negative examples are swapped.
     """
 
-    finite: ClassVar[bool] = False
+    finite_updates: ClassVar[bool] = False
     converges_when_clean: ClassVar[bool] = True
     is_sum_of_rows: ClassVar[bool] = False
+    local_updates: ClassVar[bool] = True
+    derives_weights: ClassVar[bool] = False
     needs_epoch_end: ClassVar[bool] = False
     zero_loss: ClassVar[float] = np.inf
     remedy: ClassVar[str] = "scale the data, for example with StandardScaler"
     by_feature: ClassVar[bool] = False
-    derived: ClassVar[bool] = False
     predictor: ClassVar[str] = ""
     linear: ClassVar[bool] = True
-    local: ClassVar[bool] = True  # whether an update changes the weights of the row's own features only
-    # Class of the state, and its arrays: the type, then the shapes that are possible, for p problems and d features,
-    # e = d + 1. See `rosenblatt.storage.checks.check_layout`.
     state_class: ClassVar[type]
     layout: ClassVar[Mapping[str, str]]
-
-    # Arrays of the state that change their sign when positive and negative examples change places.
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b"})
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """Which arrays the state has. Algorithms of the same kind can continue each other's states."""
+        return (type(self).__name__,)
+
+    # ------------------------------------------------------------------------------------------------------ the state
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Any:
         """Return the state before the first trial, with its matrices in C or Fortran order."""
         raise NotImplementedError
 
     def check_state(self, state: Any) -> None:
-        """Raise a `Fault` unless the arrays of a state from a file are those that the loops may read."""
-        from rosenblatt.training.starts import check_stored
+        """Raise a `Fault` unless the loops can read the arrays of a state from a file."""
+        check_record("the state", state, self.state_class)
+        shaped = state.W.ndim == 2 and state.b.ndim == 1
+        expect(shaped, f"the state has weights of shape {state.W.shape} and biases of shape {state.b.shape}. Fit again")
+        problems, features = state.W.shape
+        check_layout(state, self.layout, {"p": problems, "d": features, "e": features + 1})
+        expect(np.all(state.t >= 0), "the state has seen fewer than no trials")
 
-        check_stored(self, state)
+    def grow(self, state: Any, change: Array) -> Any:
+        """Return the state of more problems, each an old one, an old one with its sign changed, or a new one.
 
-    def run_epoch(self, shown: EpochArgs, state: Any, into: Any) -> int:
-        """Present rows; read from `state`, write `into` (the same unless updates are batched); return how many."""
-        raise NotImplementedError
+        `change` has one row for each new problem and one column for each old one, with at most one entry, 1 or -1, in
+        a row.
+        """
+        source = np.abs(change).argmax(axis=1)
+        fresh = ~change.any(axis=1)
+        sign = change[np.arange(change.shape[0]), source]
+        grown = copy_state(self.start(change.shape[0], state.W.shape[1], state.W.dtype, order_of(state.W)))
+        for name, old, new in zip(state._fields, state, grown, strict=True):
+            factor = sign if name in self.signed else np.ones_like(sign)
+            taken = old[source] * factor.reshape(-1, *[1] * (old.ndim - 1)).astype(old.dtype)
+            new[~fresh] = taken[~fresh]
+        return grown
 
-    def trial_cost(self, entries: int, features: int, problems: int) -> int:
-        """Return about how many numbers a trial reads, of a row of so many entries."""
-        return entries * problems
+    def widen(self, state: Any, features: int) -> Any:
+        """Return the state of more features, the new ones as they are before the first trial."""
+        wider = copy_state(self.start(state.b.size, features, state.W.dtype, order_of(state.W)))
+        for old, new in zip(state, wider, strict=True):
+            new[tuple(slice(size) for size in old.shape)] = old
+        return wider
+
+    def rescale(self, state: Any, factor: float) -> None:
+        """Multiply the weights by a factor, in place, when the unit of the weights changes with the rate."""
+        for name in self.signed:
+            array = getattr(state, name)
+            array *= array.dtype.type(factor)
+
+    def merge(self, states: Sequence[Any], share: Array) -> Any:
+        """Return the mean of several states, each with its share."""
+        raise InvalidInput(f"No meaningful mean of states of {type(self).__name__} is known. Train one stream.")
+
+    def settle(self, state: Any) -> None:
+        """Make a state with assigned weights predict by them, as if they had lasted for one trial."""
+
+    # --------------------------------------------------------------------------------------------------------- epochs
 
     def begin_epoch(self, epoch: int, problems: Any, state: Any) -> None:
-        """Do what is due before the first row of an epoch, for the problems that learn."""
+        """Prepare the state for an epoch of the problems that learn."""
 
-    def end_epoch(self, shown: EpochArgs, state: Any) -> None:
-        """Do what is due when all rows of an epoch have been presented; `shown` has the counts of the epoch."""
+    def run_epoch(self, args: EpochArgs, state: Any, target: Any) -> int:
+        """Present rows; read from `state`, write to `target` (another one for batch updates); return how many."""
+        raise NotImplementedError
+
+    def end_epoch(self, args: EpochArgs, state: Any) -> None:
+        """Finish an epoch, after all its rows; `args` has its counts."""
+
+    def trial_cost(self, entries: int, features: int, problems: int) -> int:
+        """Return roughly how many numbers a trial reads, for a row with this many entries."""
+        return entries * problems
+
+    def rate_scale(self, eta: float) -> float:
+        """Return the unit of the weights: the learning rate if it only scales them, which keeps integer sums exact."""
+        return 1.0
+
+    # ---------------------------------------------------------------------------------------------------- single rows
 
     def row_learner(self, trial: RowTask, state: Any, row: Row) -> LearnRow:
-        """Return a function of a class and the values and columns of a row, that lets a state learn it.
+        """Return a function of a class and the values and columns of a row, which makes a state learn the row.
 
-        `row` is an example of what it will be called with: the types of its arrays must never change. It returns the
-        mistakes of the known problems; -1 if the row is not finite, and then nothing was learned; -2 if the weights
-        overflowed.
+        `row` is an example of its arguments: the types of its arrays must never change. It returns the mistakes of the
+        known problems; -1 if the row is not finite and nothing was learned; -2 if the weights overflowed. This one runs
+        an epoch of one row, for algorithms without a loop for single rows.
         """
-        from rosenblatt.training.single_row import interpreted_learner
 
-        return interpreted_learner(self, trial, state)
+        def learn(c: int, values: Any, columns: Array | None) -> int:
+            rows = as_rows(values, columns, state.W)
+            if not is_sound(rows, state.W):
+                return -1
+            problems, every = state.b.size, np.empty(0, np.int32)
+            counts = new_counts(1 if trial.joint else problems)
+            task = trial.task._replace(label=np.array([c], np.int32))
+            args = EpochArgs(rows, task, every, every, np.arange(problems), trial.eta, counts, trial.joint)
+            self.run_epoch(args, state, state)
+            finite = touched_finite(rows, state.W, state.b)
+            return int(counts.mistakes[: trial.known].sum()) if finite else -2
+
+        return learn
 
     def row_scorer(self, known: int, state: Any, row: Row) -> ScoreRow | None:
-        """Return a function of the values and columns of a row, as `score_row`; None if all weights must be derived."""
-        if self.derived:
+        """Return a function of the values and columns of a row, like `score_row`; None if the weights are derived."""
+        if self.derives_weights:
             return None
-        from rosenblatt.training.single_row import bind
-
         planes = self.hyperplanes(state)
         return bind(score_row, (known, planes.W, planes.b, *6 * (None,)), *row)
 
+    # -------------------------------------------------------------------------------------------------------- weights
+
     def hyperplanes(self, state: Any) -> Hyperplanes:
-        """Return the weights that the state stands for."""
+        """Return the weights that predict."""
         return as_hyperplanes(state.W, state.b)
 
-    def settle(self, state: Any) -> None:
-        """Let a state with assigned weights stand for them, as if they had been there for a trial."""
-
-    def rate_scale(self, eta: float) -> float:
-        """Return the rate that the weights are in units of, so that a constant rate need not disturb exact sums."""
-        return 1.0
-
     def penalty_of(self, state: Any) -> Array | None:
-        """Return the penalty if it can be told before the weights are derived, and they are finite; else None."""
+        """Return the penalty if it can be computed without deriving the weights, and they are finite; else None."""
         return None
 
     def penalty_value(self, planes: Hyperplanes) -> Array | float:
         """Return the penalty of each problem's weights."""
         return 0.0
 
-    def grow(self, state: Any, change: Array) -> Any:
-        """Return the state of more problems, each an old one, an old one with its sign changed, or a new one."""
-        from rosenblatt.training.starts import grown
 
-        return grown(self, state, change)
+def bind(loop: Any, fixed: tuple[Any, ...], *examples: Any) -> Callable[..., Any]:
+    """Return a compiled loop as a function of its last arguments, which must have the types of the examples.
 
-    @property
-    def kind(self) -> tuple[Any, ...]:
-        """Which arrays the state has: a state can be continued by methods of the same kind."""
-        return (type(self).__name__,)
+    Numba inspects the types of all arguments of each call, which takes 3 to 10 us for nested NamedTuples. Here they are
+    known beforehand: the code for them is looked up once, and called without inspection.
+    """
+    if not hasattr(loop, "compile"):  # the JIT is off: the loop is plain Python, and returns NumPy scalars
+        return lambda *rest: np.asarray(loop(*fixed, *rest)).item()
+    from numba import typeof
 
-    def merge(self, states: Sequence[Any], share: Array) -> Any:
-        """Return a state that stands for several, each with its share."""
-        raise InvalidInput(
-            f"Mixing the states of {type(self).__name__} has no meaning that is known. Train one stream."
-        )
+    return partial(loop.compile(tuple(map(typeof, (*fixed, *examples)))), *fixed)
 
-    def widen(self, state: Any, features: int) -> Any:
-        """Return the state of more features, the new ones as they are before the first trial."""
-        from rosenblatt.training.starts import widened
 
-        return widened(self, state, features)
+def bind_row_loop(loop: Any, how: tuple[Any, ...], trial: RowTask, state: tuple[Any, ...], row: Row) -> LearnRow:
+    """Return a compiled loop over a single row as a function of its class, its values and their columns."""
+    task = trial.task
+    return bind(loop, (*how, trial.known, task.sign, task.cost, task.class_cost, task.bias, *state), 0, *row)
 
-    def rescale(self, state: Any, factor: float) -> None:
-        """Multiply the weights by a factor, in place, as where they come to be in units of another rate."""
-        for name in self.signed:
-            array = getattr(state, name)
-            array *= array.dtype.type(factor)
+
+def has_columns(array: Array, features: int) -> bool:
+    """Return whether an array of a state has a column for each feature."""
+    return array.ndim == 2 and array.shape[1] == features
 
 
 def state_bytes(algorithm: Algorithm, problems: int, features: int, dtype: npt.DTypeLike) -> float:
-    """Return how much memory a state takes, by the layout that a small one has."""
+    """Return the memory that a state takes, extrapolated from a small one by its layout."""
     sides = {"p": (2, problems), "d": (3, features), "e": (4, features + 1)}
     total = 0.0
     for name, array in algorithm.start(2, 3, dtype)._asdict().items():
@@ -255,9 +329,19 @@ def state_bytes(algorithm: Algorithm, problems: int, features: int, dtype: npt.D
 def start_state(
     algorithm: Algorithm, problems: int, table: Table, init: Any, rate_scale: float, *, by_pairs: bool = False
 ) -> Any:
-    """Return a state with the initial weights (w0, b0), or with those of the method where `init` is None.
+    """Return a state with the initial weights (w0, b0), or the algorithm's own start if `init` is None.
 
-    Each row of a table teaches all problems, or with `by_pairs` a few of them.
+    Parameters
+    ----------
+    algorithm : Algorithm
+    problems : int
+    table : Table
+        Rows to learn from.
+    init : (w0, b0) or None
+    rate_scale : float
+        Unit of the weights.
+    by_pairs : bool
+        Whether a row teaches a few of the problems instead of all.
     """
     features, order = table.shape[1], best_order(algorithm, problems, table, by_pairs=by_pairs)
     if 4.0 * problems * (features + 1) ** 2 > FEW_WEIGHTS:  # else any state fits
@@ -268,8 +352,23 @@ def start_state(
         )
     state = algorithm.start(problems, features, table.dtype, order)
     if init is not None:
-        from rosenblatt.training.starts import check_start
-
         W0, b0 = check_start(init, problems, features)
         state.W[:], state.b[:] = W0 / rate_scale, b0 / rate_scale
     return state
+
+
+def check_start(init: Any, n_problems: int, n_features: int) -> tuple[Array, Array]:
+    """Return an initial (w0, b0) as arrays for every problem; raise an error if it does not fit."""
+    shape = (n_problems, n_features)
+    try:
+        w0, b0 = (np.asarray(part, dtype=np.float64) for part in init)
+        if w0.shape not in (shape, shape[1:]):
+            raise ValueError(f"w0 has shape {w0.shape}")
+        W0, b0 = np.broadcast_to(w0, shape), np.broadcast_to(b0, shape[:1])
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(
+            f"init is not a pair (w0, b0) with w0 of shape {shape} and b0 of shape {shape[:1]}: {error}."
+        ) from None
+    if not (np.isfinite(W0).all() and np.isfinite(b0).all()):
+        raise InvalidInput("init has values that are not finite. Start from finite weights.")
+    return W0, b0

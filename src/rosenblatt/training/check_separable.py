@@ -1,4 +1,4 @@
-"""Are the rows of a stalled fit separable? A short search, and a proof where it is cheap.
+"""Check whether the rows of a stalled fit are separable: a short search, and a proof if it is cheap.
 
 Training imports this module only when a run stalls: one that converges loads neither the search nor the proofs.
 """
@@ -25,7 +25,7 @@ from rosenblatt.prover.search.nearest import LIMIT, ORIGIN, WorkingSet
 from rosenblatt.prover.search.verdict import inseparable_claims
 from rosenblatt.prover.search.witness import vanishing_sum
 from rosenblatt.training.stopping import (
-    ENTRIES_PER_LOOK,
+    ENTRIES_PER_CHECK,
     FREE_ENTRIES,
     PROOF_ENTRIES_PER_CUBED_COLUMN,
     PROOF_ENTRIES_PER_ROW,
@@ -87,7 +87,7 @@ def check_separable(problem: Problem, W: Array, b: float, work: float, seconds: 
     W : array of shape (n_features,)
     b : float
     work : float
-        Entries of rows that the run has processed. The search may take as much again, or `FREE_ENTRIES`, whichever is
+        Entries of rows that the run has processed. The search may process the same number, or `FREE_ENTRIES` if that is
         more; so may the proof.
     seconds : float
         Time left.
@@ -124,7 +124,7 @@ def _proof_cost(table: Table, support: int) -> float:
 
 def _hardest(table: Table, sign: Array, subset: Array, W: Array, b: float) -> tuple[Array, Array]:
     """Choose the rows of the problem with the lowest margins; return their numbers and signs."""
-    # The type of row numbers that training uses too, so that nothing is compiled anew.
+    # Row numbers have the dtype that training uses: nothing is compiled again.
     kind = np.int32 if table.shape[0] <= np.iinfo(np.int32).max else np.int64
     index = subset if subset.size else np.arange(table.shape[0], dtype=kind)
     signs = sign[index].astype(float)
@@ -140,7 +140,7 @@ def _hardest(table: Table, sign: Array, subset: Array, W: Array, b: float) -> tu
 def search_hull(Z: Array, budget: float, clock: Deadline = NO_LIMIT) -> HullSearch:
     """Search for a short point in the hull of rows, within a budget in entries and within the time limit."""
     cost = Z.size + 4 * Z.shape[1] ** 2  # of an iteration
-    left, at_once = 1 + int(budget / cost), 1 + ENTRIES_PER_LOOK // cost
+    left, at_once = 1 + int(budget / cost), 1 + ENTRIES_PER_CHECK // cost
     working, end = WorkingSet(MatrixView(Z), np.arange(len(Z))), LIMIT
     while end == LIMIT and left > 0 and clock.left > 0:
         end = working.search(min(left, at_once), to_optimum=True)

@@ -1,4 +1,4 @@
-"""Checkpoints: a training that was killed goes on from the last one, and ends with the same model, bit for bit."""
+"""Checkpoints: a training that was killed continues from the last one, and ends with the same model, bit for bit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rosenblatt.training.trainer import Trainer
 
 Array = npt.NDArray[Any]
 
-# Counts of a checkpoint are below this: what is larger could not be added to.
+# Upper bound on the counts of a checkpoint: larger ones might overflow when continued.
 MOST = 1 << 48
 
 
@@ -40,22 +40,22 @@ def _are_figures(values: Iterable[float]) -> bool:
 
 
 def _check_of_trainer(seen: OfTrainer) -> None:
-    expect(_are_counts(*seen.mistakes, seen.updates, seen.trials), "it has counts that are none")
+    expect(_are_counts(*seen.mistakes, seen.updates, seen.trials), "it has invalid counts")
     expect(len(seen.losses) == len(seen.mistakes), "its losses are not those of its epochs")
     expect(len(seen.errors) in (0, len(seen.mistakes)), "its errors are not those of its epochs")
     figures = (*seen.losses, *(e for e in seen.errors if e is not None), seen.fewest, seen.fewest_mistakes)
-    expect(_are_figures(figures), "it has a figure that is no number")
-    expect(0 <= seen.kept <= len(seen.mistakes), f"it keeps the weights of epoch {seen.kept}, which there was not")
+    expect(_are_figures(figures), "it has a figure that is not a number")
+    expect(0 <= seen.kept <= len(seen.mistakes), f"it keeps the weights of epoch {seen.kept}, which does not exist")
 
 
 @stored("Checkpoint.trainer", check=_check_of_trainer)
 class OfTrainer(NamedTuple):
-    """What a trainer remembers, under the names that it has there."""
+    """The progress of a `Trainer`: its attributes of these names."""
 
     fewest: float
     kept: int
     fewest_mistakes: float
-    looked: bool
+    candidate: bool
     mistakes: list[int]
     losses: list[float]
     errors: list[float | None]
@@ -65,13 +65,13 @@ class OfTrainer(NamedTuple):
 
 def _check_of_rules(seen: OfRules) -> None:
     expect(seen.cycle is None or _are_counts(seen.cycle, least=1), f"it has a cycle of {seen.cycle} epochs")
-    expect(_are_counts(*seen.cycle_ends, *seen.cycle_ends.values()), "it has ends of cycles that are none")
-    expect(_are_figures(seen.lowest) and _are_counts(*seen.stale), "it has a progress that cannot be")
+    expect(_are_counts(*seen.cycle_ends, *seen.cycle_ends.values()), "it has invalid ends of cycles")
+    expect(_are_figures(seen.lowest) and _are_counts(*seen.stale), "it has an impossible progress")
 
 
 @stored("Checkpoint.rules", check=_check_of_rules)
 class OfRules(NamedTuple):
-    """What the stopping rules remember, under the names that they have there."""
+    """The progress of the `StoppingRules`: their attributes of these names."""
 
     active: list[int]
     stops: dict[int, Stop]
@@ -81,17 +81,17 @@ class OfRules(NamedTuple):
     stale: list[int]
 
 
-def _check_of_presenter(seen: OfPresenter) -> None:
-    expect(_are_counts(seen.epoch, seen.chunks, least=1), "it is in the middle of no epoch")
-    expect(_are_counts(seen.trials, seen.n_rows), "it has counts that are none")
+def _check_of_runner(seen: OfRunner) -> None:
+    expect(_are_counts(seen.epoch, seen.chunks, least=1), "it is not in the middle of an epoch")
+    expect(_are_counts(seen.trials, seen.n_rows), "it has invalid counts")
     first = seen.epoch == 1
     expect((seen.n_rows == 0) == first and seen.trials >= first, "its rows are not those of its epochs")
     expect(0.0 <= seen.largest < math.inf, f"it has rows of the squared length {seen.largest}")
 
 
-@stored("Checkpoint.presenter", check=_check_of_presenter)
-class OfPresenter(NamedTuple):
-    """What a presenter remembers, under the names that it has there."""
+@stored("Checkpoint.runner", check=_check_of_runner)
+class OfRunner(NamedTuple):
+    """The progress of a runner: its attributes of these names."""
 
     epoch: int
     trials: int
@@ -102,15 +102,15 @@ class OfPresenter(NamedTuple):
 
 def _check_position(position: Position) -> None:
     row, file, offset, line = position
-    # A place in the middle of a block of a file is known by its row only.
-    expect(_are_counts(row, least=1) and _are_counts(file + 1, offset, line), "it goes on at a place that is none")
+    # Inside a block of a file only the row is known.
+    expect(_are_counts(row, least=1) and _are_counts(file + 1, offset, line), "it continues at an invalid position")
 
 
 stored("Position", check=_check_position)(Position)
 
 
 class Checkpoint:
-    """A file that holds where a training is.
+    """A file with the progress of a training.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class Checkpoint:
     every : float
         Seconds between two checkpoints.
     identity : str
-        Says which training it is: input, options, version. Another training does not go on from this file.
+        Identifies the training: input, options, version. Another training does not continue from this file.
     """
 
     def __init__(self, path: str | os.PathLike[str], every: float, identity: str) -> None:
@@ -126,12 +126,12 @@ class Checkpoint:
         self.last = time.monotonic()
 
     def after_chunk(self, runner: InChunks) -> None:
-        """Write a checkpoint if it is time for one."""
+        """Write a checkpoint if one is due."""
         if time.monotonic() - self.last >= self.every:
             self.write(runner)
 
     def write(self, runner: InChunks) -> None:
-        """Write where a training is, into the place of the checkpoint before."""
+        """Write the progress of a training, in place of the earlier checkpoint."""
         try:
             if runner.state is not None:
                 write(self.path, _take(runner, self.identity))
@@ -144,40 +144,40 @@ class Checkpoint:
             self.path.unlink()
 
     def resume(self) -> Resumption | None:
-        """Return where the last checkpoint was; None if there is none."""
+        """Return the last checkpoint; None if there is no file."""
         try:
             content = read(self.path)
         except FileNotFoundError:
             return None
         except InvalidInput as fault:
-            raise InvalidInput(f"{self.path} is no checkpoint: {fault}. Remove it, and train anew.") from None
+            raise InvalidInput(f"{self.path} is not a checkpoint: {fault}. Remove it, and train again.") from None
         if content.get("class") != "Checkpoint" or content.get("identity") != self.identity:
             raise InvalidInput(
                 f"{self.path} is the checkpoint of another training: the files, the options or the version differ. "
-                "Train with those, or remove it and train anew."
+                "Train with those, or remove it and train again."
             )
         with self._named():
             entries(content, ("class", "identity", "parameters", "attributes"))
             classes, counts = _labels(content)
-        return Resumption(classes, counts, lambda trainer: self._put(trainer, content))
+        return Resumption(classes, counts, lambda trainer: self._restore(trainer, content))
 
-    def _put(self, trainer: Trainer, content: Content) -> None:
+    def _restore(self, trainer: Trainer, content: Content) -> None:
         with self._named():
-            _put(trainer, content)
+            _restore(trainer, content)
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Let a fault in the content say which file it is about."""
+        """Add the name of the file to a fault in its content."""
         try:
             yield
         except InvalidInput as fault:
             raise InvalidInput(
-                f"{self.path} cannot be resumed: {str(fault).rstrip('.')}. Remove it, and train anew."
+                f"{self.path} cannot be resumed: {str(fault).rstrip('.')}. Remove it, and train again."
             ) from None
 
 
 def _fields(kind: Any, owner: Any) -> Any:
-    """Return what the owner has under the names of a record's fields."""
+    """Return a record of the owner's attributes."""
     return kind(*(getattr(owner, name) for name in kind._fields))
 
 
@@ -187,15 +187,15 @@ def _take(runner: InChunks, identity: str) -> Content:
     progress = {
         "trainer": _fields(OfTrainer, trainer),
         "rules": _fields(OfRules, trainer.rules),
-        "presenter": _fields(OfPresenter, runner),
+        "runner": _fields(OfRunner, runner),
         "position": None if position is None else Position(*map(int, position)),
         "cycle": None if cycle is None else [cycle.power, cycle.length],
     }
     arrays = {
         "classes": runner.classes,
-        "label_counts": runner.look.counts,
+        "label_counts": runner.first.counts,
         "state": runner.state,
-        "sum": runner.sum,
+        "batch_sum": runner.batch_sum,
         "counts": list(runner.counts),
         "best": trainer.best,
         "mark": None if cycle is None else list(cycle.mark),
@@ -203,13 +203,13 @@ def _take(runner: InChunks, identity: str) -> Content:
     return {"class": "Checkpoint", "identity": identity, "parameters": progress, "attributes": arrays}
 
 
-# What a checkpoint holds beside its class and its identity.
-PROGRESS = ("trainer", "rules", "presenter", "position", "cycle")
-ARRAYS = ("classes", "label_counts", "state", "sum", "counts", "best", "mark")
+# The content of a checkpoint beside its class and its identity.
+PROGRESS = ("trainer", "rules", "runner", "position", "cycle")
+ARRAYS = ("classes", "label_counts", "state", "batch_sum", "counts", "best", "mark")
 
 
 def _labels(content: Content) -> tuple[Array, Array | None]:
-    """Return the classes, which a regression has none of, and how many rows have each, where they were counted."""
+    """Return the classes, empty for a regression, and the rows of each if they were counted."""
     classes, counts, *_ = entries(content["attributes"], ARRAYS)
     if not isinstance(classes, np.ndarray) or classes.size:
         check_classes(classes)
@@ -219,55 +219,55 @@ def _labels(content: Content) -> tuple[Array, Array | None]:
     return classes, counts
 
 
-def _put(trainer: Trainer, content: Content) -> None:
-    """Bring a trainer, which has not begun, to where another one was; nothing is taken that has not been checked."""
+def _restore(trainer: Trainer, content: Content) -> None:
+    """Restore the progress of a trainer that has not begun, after checking all of it."""
     runner: Any = trainer.runner
-    of_trainer, of_rules, of_presenter, position, cycle = entries(content["parameters"], PROGRESS)
+    of_trainer, of_rules, of_runner, position, cycle = entries(content["parameters"], PROGRESS)
     _, _, state, total, counts, best, mark = entries(content["attributes"], ARRAYS)
     runner.begin()
-    _check_progress(trainer, of_trainer, of_rules, of_presenter, position)
+    _check_progress(trainer, of_trainer, of_rules, of_runner, position)
     _copy(runner.algorithm, state, runner.state)
-    expect((total is None) == (runner.sum is None), "it has, or has not, the sum of a batch")
+    expect((total is None) == (runner.batch_sum is None), "its updates are in a batch and these are not, or vice versa")
     if total is not None:
-        _copy(runner.algorithm, total, runner.sum)
+        _copy(runner.algorithm, total, runner.batch_sum)
     _copy_arrays("counts", counts, runner.counts)
-    expect(best is None or trainer.plan.keep == "best", "it has weights that nobody asked to keep")
+    expect(best is None or trainer.plan.keep == "best", "it has the best weights, which this plan does not keep")
     expect(best is None or len(of_trainer.errors) == len(of_trainer.mistakes) > 0, "its best weights have no error")
     if best is not None:
         trainer.best = runner.snapshot()
         _copy(runner.algorithm, best, trainer.best)
-    _put_cycle(runner.cycle, cycle, mark)
-    for owner, record in ((trainer, of_trainer), (trainer.rules, of_rules), (runner, of_presenter)):
+    _restore_cycle(runner.cycle, cycle, mark)
+    for owner, record in ((trainer, of_trainer), (trainer.rules, of_rules), (runner, of_runner)):
         for name, value in record._asdict().items():
             setattr(owner, name, value)
-    runner.go_on(position)
+    runner.resume(position)
 
 
-def _check_progress(trainer: Trainer, of_trainer: Any, of_rules: Any, of_presenter: Any, position: Any) -> None:
+def _check_progress(trainer: Trainer, of_trainer: Any, of_rules: Any, of_runner: Any, position: Any) -> None:
     """Raise a `Fault` unless the progress of a checkpoint is one of this training."""
-    kinds = type(of_trainer), type(of_rules), type(of_presenter)
-    expect(kinds == (OfTrainer, OfRules, OfPresenter), "it does not say how far it has come")
-    expect(type(position) is Position, "it does not say where to go on")
+    kinds = type(of_trainer), type(of_rules), type(of_runner)
+    expect(kinds == (OfTrainer, OfRules, OfRunner), "it does not say how far it is")
+    expect(type(position) is Position, "it does not say where to continue")
     parts, active = set(range(trainer.runner.parts)), of_rules.active
     expect(active and active == sorted(parts.intersection(active)), f"its problems {active!r:.60} are not these")
     expect(of_rules.stops.keys() == parts.difference(active), "the problems that have ended are not the others")
-    expect(of_rules.cycle_ends.keys() <= parts, "a problem cycles that there is not")
+    expect(of_rules.cycle_ends.keys() <= parts, "a problem cycles that does not exist")
     expect(len(of_rules.lowest) == len(of_rules.stale) == len(parts), "its progress is not that of these problems")
-    epoch = of_presenter.epoch
-    fits = epoch == len(of_trainer.mistakes) + 1 and epoch <= trainer.plan.epochs
-    expect(fits, f"it is in epoch {epoch}, after {len(of_trainer.mistakes)} of {trainer.plan.epochs}")
+    epoch = of_runner.epoch
+    fits = epoch == len(of_trainer.mistakes) + 1 and epoch <= trainer.plan.max_iter
+    expect(fits, f"it is in epoch {epoch}, after {len(of_trainer.mistakes)} of {trainer.plan.max_iter}")
     measured = trainer.runner.validates or trainer.plan.keep == "best"
     expect(len(of_trainer.errors) == (epoch - 1 if measured else 0), "its errors are not those of its epochs")
 
 
-def _put_cycle(cycle: Any, lengths: Any, mark: Any) -> None:
+def _restore_cycle(cycle: Any, lengths: Any, mark: Any) -> None:
     if cycle is None:
-        expect(lengths is None and mark is None, "it watches for a cycle, which cannot be")
+        expect(lengths is None and mark is None, "it looks for a cycle, which this training does not")
         return
     whole = isinstance(lengths, list) and len(lengths) == 2 and all(type(length) is int for length in lengths)
-    expect(whole and 1 <= lengths[1] <= lengths[0] < MOST, "it is in no part of a cycle")
+    expect(whole and 1 <= lengths[1] <= lengths[0] < MOST, "it has an invalid cycle")
     cycle.power, cycle.length = lengths
-    expect(mark is not None, "it has no mark to return to")
+    expect(mark is not None, "its cycle has no weights to compare with")
     _copy_arrays("mark", mark, cycle.mark)
 
 

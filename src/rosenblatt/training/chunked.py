@@ -1,4 +1,4 @@
-"""Rows of a source, presented chunk by chunk: training in memory that does not grow with the data.
+"""Rows of a source, presented chunk by chunk: memory does not grow with the data.
 
 The weights are the same as those of the rows in one table, bit for bit, whatever the size of the chunks.
 """
@@ -22,44 +22,48 @@ from rosenblatt.engine.rows import Dense, Task
 from rosenblatt.engine.scores import weigh_errors
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import Chunk, Position
-from rosenblatt.training.algorithm import EpochArgs, new_counts, order_of, start_state
-from rosenblatt.training.costs import class_costs
-from rosenblatt.training.decisions import decision, winners
+from rosenblatt.training.algorithm import EpochArgs, start_state
 from rosenblatt.training.model import LinearModel
-from rosenblatt.training.multiclass import by_pairs, code, is_joint, make_task
+from rosenblatt.training.multiclass import (
+    by_pairs,
+    class_costs,
+    coding_matrix,
+    decision,
+    make_task,
+    regression_task,
+    winners,
+)
 from rosenblatt.training.order import mixed
 from rosenblatt.training.plan import Plan, Run
-from rosenblatt.training.reasons import BATCH, LOSS, PERCEPTRON, REGRESSION, Words
-from rosenblatt.training.regression import regression_task
+from rosenblatt.training.runner import EpochStats, LinearRunner, RunClock
 from rosenblatt.training.scores import scores
 from rosenblatt.training.stopping import Stop
 from rosenblatt.training.stream import NO_CLASSES, Learned, Settings
-from rosenblatt.training.trainer import Clock, EpochStats, LinearRunner, Trainer
+from rosenblatt.training.trainer import Trainer
 
 Array = npt.NDArray[Any]
 
-# So few rows say nothing about the order of the labels.
+# Fewer rows than this say nothing about the order of the labels.
 FEWEST_ROWS_IN_RUNS = 50
-# What an end means for a source of chunks.
 _INTERRUPTED = "it was interrupted in epoch {epochs}, after {trials} rows in all"
 
 
 @dataclass(frozen=True)
-class Look:
-    """What must be known before the first row is learned.
+class FirstChunkStats:
+    """What must be known before the first row is learned, from the first rows of a source.
 
     Attributes
     ----------
     table : Table
         The first rows.
     sizes : Survey
-        Of them.
+        Of their values.
     classes : array
         The labels, sorted; empty for a regression.
     counts : int array or None
-        Rows of each class, where all have been counted.
+        Rows of each class, if all have been counted.
     in_runs : bool
-        Whether rows of one class come together at the start, which learning in that order suffers from.
+        Whether the first rows are sorted by class, which harms learning in that order.
     """
 
     table: Table
@@ -71,34 +75,34 @@ class Look:
 
 @dataclass(frozen=True)
 class ChunkedJob:
-    """What to learn from a source, how, and until when.
+    """What to learn from the chunks of a source, how, and until when.
 
     Attributes
     ----------
     chunks : Source
     configure : callable
-        From a `Look` to the settings of the stream: some depend on the sizes of the values and on the classes.
+        Returns the settings for the `FirstChunkStats`: some depend on the sizes of the values and on the classes.
     plan : Plan
         Its order is "cyclic", or "shuffled": epochs after the first then shuffle the chunks of a cached source, and the
         rows in each.
     classes : array or None
-        Labels to expect; None: those that there are. Others than these are refused.
+        Labels to expect; others raise an error. None: those of the rows.
     regression : bool
         Whether the labels are numbers to predict.
     hold_out : (int, int) or None
         (k, j): rows j, j + k, j + 2k, ... from 0 are not trained on, but measure the error.
     validation : Source or None
-        The same, as rows of their own.
+        The same, from another source.
     balanced : bool
         Whether all labels must be counted before training.
     after_chunk : callable or None
-        Called with the presenter after each chunk.
+        Called with the runner after each chunk.
     interrupted : callable
         Whether to end after this chunk.
     """
 
     chunks: Any
-    configure: Callable[[Look], Settings]
+    configure: Callable[[FirstChunkStats], Settings]
     plan: Plan
     classes: Array | None = None
     regression: bool = False
@@ -119,35 +123,34 @@ class Outcome(NamedTuple):
 
     def model(self, **more: Any) -> LinearModel:
         """Return the weights that predict."""
-        planes = self.settings.algorithm.hyperplanes(self.learned.state)
-        rate = planes.W.dtype.type(self.settings.rate_scale)
-        W = np.ascontiguousarray(planes.W * rate)
-        return LinearModel(W, planes.b * rate, self.learned.classes, self.settings.multiclass, **more)
+        planes = self.settings.hyperplanes(self.learned.state)
+        W, b = np.array(planes.W, order="C"), planes.b.copy()
+        return LinearModel(W, b, self.learned.classes, self.settings.multiclass, **more)
 
 
 class NewLabels(Exception):
-    """Labels that the rows looked at before did not have."""
+    """A label that was not among those of the first rows."""
 
 
 class Resumption(NamedTuple):
-    """Where a training goes on: its labels, how many rows have each, and what brings a trainer there."""
+    """A training to continue: its labels, the rows of each, and a function that restores the trainer."""
 
     classes: Array
     counts: Array | None
-    put: Callable[[Trainer], None]
+    restore: Callable[[Trainer], None]
 
 
 def learn_chunks(job: ChunkedJob, resume: Resumption | None = None) -> Outcome:
     """Train on a source, chunk by chunk.
 
-    Labels that the first chunk does not have are not known when training begins. Where some appear, the rest of the
-    source is read for its labels, and training begins anew: nothing depends on where they came.
+    Labels that the first chunk does not have are unknown when training begins. If one appears, the rest of the source
+    is read for its labels, and training starts over: the result does not depend on where it appeared.
 
     Parameters
     ----------
     job : ChunkedJob
     resume : Resumption, optional
-        Where to go on.
+        A training to continue.
 
     Returns
     -------
@@ -156,7 +159,7 @@ def learn_chunks(job: ChunkedJob, resume: Resumption | None = None) -> Outcome:
     Raises
     ------
     InvalidInput
-        If there is nothing to tell apart, a row has a label that was not announced, or the weights overflow.
+        If there are fewer than two classes, a row has a label that was not announced, or the weights overflow.
     """
     if job.plan.order == "random":
         raise InvalidInput("Rows of a file cannot be drawn at random. Choose shuffle=True or False.")
@@ -164,59 +167,43 @@ def learn_chunks(job: ChunkedJob, resume: Resumption | None = None) -> Outcome:
         raise InvalidInput("Batch updates do not depend on the order of the rows. Drop batch, or the shuffling.")
     read: list[Chunk] = []
     rest = iter(job.chunks)
-    look = _look(job, read, rest)
+    first = _read_first(job, read, rest)
     if resume is not None:
-        look = _resumed(job, look, read, resume)
+        first = _with_labels_of(resume, job, first, read)
     try:
-        return _train(job, look, chain(read, rest), resume)
-    except NewLabels as found:
+        return _train(job, first, chain(read, rest), resume)
+    except NewLabels as label:
         if not job.chunks.again:
             raise InvalidInput(
-                f"The first rows do not have all labels: {found} comes later, and standard input cannot be read again. "
+                f"The first rows do not have all labels: {label} comes later, and standard input cannot be read again. "
                 "Announce all labels as classes, or pass a file."
             ) from None
-    look = _look_at_all(job, look)
-    return _train(job, look, iter(job.chunks), None)
+    return _train(job, _count_labels(job, first), iter(job.chunks), None)
 
 
-def _resumed(job: ChunkedJob, look: Look, read: list[Chunk], resume: Resumption) -> Look:
-    """Return a look at the first rows with the classes of a checkpoint, which must have theirs."""
-    classes, counts = resume.classes, resume.counts
-    if job.regression:
-        fits = classes.size == 0
-    elif job.classes is not None:
-        fits = np.array_equal(classes, look.classes)
-    else:
-        found, _ = _labels(read)
-        fits = (classes.dtype.kind == "U") == (found.dtype.kind == "U") and bool(np.isin(found, classes).all())
-    if not fits or (job.balanced and counts is None):
-        raise InvalidInput("The checkpoint has other labels than the rows. Remove it, and train anew.")
-    return replace(look, classes=classes, counts=counts)
-
-
-def _train(job: ChunkedJob, look: Look, first: Iterator[Chunk], resume: Resumption | None) -> Outcome:
-    if not job.regression and look.classes.size < 2:
+def _train(job: ChunkedJob, first: FirstChunkStats, chunks: Iterator[Chunk], resume: Resumption | None) -> Outcome:
+    if not job.regression and first.classes.size < 2:
         # The first chunk may be of one class only.
         raise NewLabels("another label")
-    settings = job.configure(look)
-    if job.plan.batch and not settings.algorithm.finite:
+    settings = job.configure(first)
+    if job.plan.batch and not settings.algorithm.finite_updates:
         raise InvalidInput("Batch updates are for the perceptron without a penalty. Drop batch, or the penalty.")
-    with ThreadPoolExecutor(job.plan.threads) as pool:
-        runner = InChunks(job, look, settings, first, pool if job.plan.threads > 1 else None)
+    with ThreadPoolExecutor(job.plan.n_jobs) as pool:
+        runner = InChunks(job, first, settings, chunks, pool if job.plan.n_jobs > 1 else None)
         trainer = Trainer(job.plan, runner)
         runner.trainer = trainer
         if resume is not None:
-            resume.put(trainer)
+            resume.restore(trainer)
         run = trainer.run()
-    learned = Learned(look.classes, runner.state, run.trials, sum(run.mistakes), ())
-    return Outcome(settings, learned, run, look.in_runs)
+    learned = Learned(first.classes, runner.state, run.trials, sum(run.mistakes), ())
+    return Outcome(settings, learned, run, first.in_runs)
 
 
 # --------------------------------------------------------------------------------------------------- before training
 
 
-def _look(job: ChunkedJob, read: list[Chunk], rest: Iterator[Chunk]) -> Look:
-    """Read the first chunks, until there are rows enough to tell how large their values are."""
+def _read_first(job: ChunkedJob, read: list[Chunk], rest: Iterator[Chunk]) -> FirstChunkStats:
+    """Read the first chunks, until there are enough rows to estimate the size of the values."""
     rows = 0
     for chunk in rest:
         if chunk.table.shape[0]:
@@ -228,45 +215,54 @@ def _look(job: ChunkedJob, read: list[Chunk], rest: Iterator[Chunk]) -> Look:
         raise InvalidInput("There are no rows to learn from. Pass files with at least one row.")
     sizes = survey_first(chunk.table for chunk in read)
     table = read[0].table
-    if job.regression:
-        return Look(table, sizes, NO_CLASSES)
-    if job.balanced:
-        return Look(table, sizes, NO_CLASSES)  # no class is known before all are counted
+    if job.regression or job.balanced:  # no class is known before all are counted
+        return FirstChunkStats(table, sizes, NO_CLASSES)
     if job.classes is not None:
-        return Look(table, sizes, np.unique(job.classes))
-    return Look(table, sizes, _labels(read)[0], in_runs=_in_runs(read))
+        return FirstChunkStats(table, sizes, np.unique(job.classes))
+    label = np.concatenate([chunk.label for chunk in read])
+    in_runs = label.size >= FEWEST_ROWS_IN_RUNS and not mixed(as_labels(label, label.size)[1])
+    return FirstChunkStats(table, sizes, _labels(read)[0], in_runs=in_runs)
 
 
-def _in_runs(chunks: list[Chunk]) -> bool:
-    """Return whether neighbours share a label more often than rows at random would."""
-    label = np.concatenate([chunk.label for chunk in chunks])
-    return label.size >= FEWEST_ROWS_IN_RUNS and not mixed(as_labels(label, label.size)[1])
+def _with_labels_of(resume: Resumption, job: ChunkedJob, first: FirstChunkStats, read: list[Chunk]) -> FirstChunkStats:
+    """Return the statistics with the classes of a checkpoint, which must include those of the first rows."""
+    classes, counts = resume.classes, resume.counts
+    if job.regression:
+        fits = classes.size == 0
+    elif job.classes is not None:
+        fits = np.array_equal(classes, first.classes)
+    else:
+        labels, _ = _labels(read)
+        fits = (classes.dtype.kind == "U") == (labels.dtype.kind == "U") and bool(np.isin(labels, classes).all())
+    if not fits or (job.balanced and counts is None):
+        raise InvalidInput("The checkpoint has other labels than the rows. Remove it, and train again.")
+    return replace(first, classes=classes, counts=counts)
 
 
-def _look_at_all(job: ChunkedJob, look: Look) -> Look:
-    """Read all labels."""
+def _count_labels(job: ChunkedJob, first: FirstChunkStats) -> FirstChunkStats:
+    """Return the statistics with the labels of all rows."""
     classes, counts = _labels(job.chunks)
     if classes.size < 2:
-        raise InvalidInput(f"All rows have the label {classes[0].item()!r}. Learning to tell apart needs at least two.")
-    return replace(look, classes=classes, counts=counts, in_runs=look.in_runs or look.classes.size == 1)
+        raise InvalidInput(f"All rows have the label {classes[0].item()!r}. Training needs at least two classes.")
+    return replace(first, classes=classes, counts=counts, in_runs=first.in_runs or first.classes.size == 1)
 
 
 def _labels(chunks: Any) -> tuple[Array, Array]:
     """Return the labels of chunks, sorted, and how many rows have each."""
-    found: dict[Any, int] = {}
+    rows: dict[Any, int] = {}
     kind: Any = None
     for chunk in chunks:
         if chunk.label.size:
             labels, number = as_labels(chunk.label, chunk.label.size)
             kind = labels.dtype
             for label, count in zip(labels.tolist(), np.bincount(number).tolist(), strict=True):
-                found[label] = found.get(label, 0) + count
-    classes = np.array(sorted(found), dtype=kind if kind is not None and kind.kind != "U" else None)
-    return classes, np.array([found[label] for label in classes.tolist()])
+                rows[label] = rows.get(label, 0) + count
+    classes = np.array(sorted(rows), dtype=kind if kind is not None and kind.kind != "U" else None)
+    return classes, np.array([rows[label] for label in classes.tolist()])
 
 
 def survey_first(tables: Any) -> Survey:
-    """Return the root mean squares of the first rows: the same wherever the chunks were cut.
+    """Return the root mean squares of the first rows, which do not depend on the size of the chunks.
 
     Parameters
     ----------
@@ -303,76 +299,73 @@ def _add(partials: list[float], values: Array) -> None:
         partials[:] = [*kept, x]
 
 
-# -------------------------------------------------------------------------------------------------------- presentation
-
-
-def _words(job: ChunkedJob, settings: Settings) -> Words:
-    if job.regression:
-        words = REGRESSION
-    elif not settings.algorithm.finite:
-        words = LOSS
-    else:
-        words = BATCH if job.plan.batch else PERCEPTRON
-    return words | {Stop.CALLBACK: _INTERRUPTED}
+# ----------------------------------------------------------------------------------------------------------- the runner
 
 
 class InChunks(LinearRunner):
-    """Rows of a source. A part is one problem, or all classes of a joint task."""
+    """Runs epochs over the chunks of a source.
+
+    Attributes
+    ----------
+    epoch, trials, chunks : int
+        The epoch in progress, and its trials and chunks so far.
+    position : Position or None
+        Position after the last chunk.
+    """
 
     trainer: Trainer
 
     def __init__(
-        self, job: ChunkedJob, look: Look, settings: Settings, first: Iterator[Chunk], pool: ThreadPoolExecutor | None
+        self,
+        job: ChunkedJob,
+        first: FirstChunkStats,
+        settings: Settings,
+        chunks: Iterator[Chunk],
+        pool: ThreadPoolExecutor | None,
     ) -> None:
-        self.job, self.look, self.settings, self.pool = job, look, settings, pool
-        self.algorithm, self.plan, self.classes = settings.algorithm, job.plan, look.classes
-        # The chunks of the next epoch, where some of them have been read already, or where a run goes on.
-        self.next_chunks: Iterator[Chunk] | None = first
-        self.sign = np.ones((1, 1), np.int8) if job.regression else code(self.classes.size, settings.multiclass)
-        self.cost = None if job.regression else self._costs()
-        self.multiclass = settings.multiclass
-        self.joint = not job.regression and is_joint(self.sign, settings.multiclass)
-        self.state: Any = None
-        self.sum: Any = None  # of the updates of a batch so far
-        self.parts = self.counted = 1 if self.joint else self.sign.shape[1]
-        self.converges_when_clean, self.validates = (
-            self.algorithm.converges_when_clean,
-            job.hold_out is not None or job.validation is not None,
+        self.job, self.first, self.settings, self.classes = job, first, settings, first.classes
+        if job.regression:
+            self.sign, self.cost = np.ones((1, 1), np.int8), None
+        else:
+            self.sign = coding_matrix(self.classes.size, settings.multiclass)
+            self.cost = class_costs(settings.class_weight, self.classes, first.counts)
+        super().__init__(
+            settings.algorithm,
+            job.plan,
+            self.sign.shape[1],
+            settings.multiclass,
+            settings.bias,
+            regression=job.regression,
+            pool=pool,
         )
-        self.words, self.remedy = _words(job, settings), self.algorithm.remedy
-        self.zero_loss = self.algorithm.zero_loss
-        self.rate_scale = self.algorithm.rate_scale(self.plan.eta)
-        self.counts = new_counts(self.parts)
+        self.words = self.words | {Stop.CALLBACK: _INTERRUPTED}
+        self.validates = job.hold_out is not None or job.validation is not None
+        self.leaves_out = self.cost is not None and not self.cost.all()
         self.n_rows, self.largest = 0, 0.0
-        # Of the epoch in progress: its number, trials and chunks so far; and the position after the last chunk.
+        # The chunks of the next epoch, if some of them have been read already, or if a training continues.
+        self.next_chunks: Iterator[Chunk] | None = chunks
         self.epoch, self.trials, self.chunks = 0, 0, 0
         self.position: Any = None
         self.resumed = False
-        self.leaves_out = self.cost is not None and not self.cost.all()
-
-    def _costs(self) -> Array:
-        return class_costs(self.settings.class_weight, self.classes, self.look.counts)
 
     def begin(self) -> None:
         """Make the state before the first row."""
         if self.state is None:
-            pairs, problems = by_pairs(self.settings.multiclass), self.sign.shape[1]
-            self.state = start_state(self.algorithm, problems, self.look.table, None, self.rate_scale, by_pairs=pairs)
-            if self.plan.batch:
-                W = self.state.W
-                self.sum = self.algorithm.start(problems, W.shape[1], W.dtype, order_of(W))
-            self._watch()
+            pairs = by_pairs(self.multiclass)
+            self._begin(
+                start_state(self.algorithm, self.sign.shape[1], self.first.table, None, self.rate_scale, by_pairs=pairs)
+            )
 
-    def go_on(self, position: Position) -> None:
-        """Go on in the middle of an epoch, after a position of the source."""
+    def resume(self, position: Position) -> None:
+        """Continue in the middle of an epoch, after a position of the source."""
         self.resumed = True
         shuffled = self.epoch > 1 and self.plan.order == "shuffled"
         if not shuffled:
             self.position = position
             self.next_chunks = self.job.chunks.read(position)
 
-    def run_epoch(self, epoch: int, active: list[int], clock: Clock) -> EpochStats:
-        """Present the rows of a source, chunk by chunk, until they, the time or the patience of a user end."""
+    def run_epoch(self, epoch: int, active: list[int], clock: RunClock) -> EpochStats:
+        """Present the rows of a source, chunk by chunk, until they or the time are over, or the user interrupts."""
         if not self.resumed:
             self.epoch, self.trials, self.chunks = epoch, 0, 0
             for column in self.counts:
@@ -385,63 +378,38 @@ class InChunks(LinearRunner):
             self.largest = max(self.largest, chunk.table.largest)
             if order.size:
                 self.begin()
-                self._learn(chunk, order, problems, rate)
+                task = self._task(chunk)
+                self._present(EpochArgs(chunk.table.rows, task, order, order, problems, rate, self.counts, self.joint))
+                self.trials += order.size
             self.chunks, self.position = self.chunks + 1, chunk.after
             if self.job.after_chunk is not None:
                 self.job.after_chunk(self)
             if clock.late or self.job.interrupted():
                 complete = False
                 break
-        return self._shown(epoch, complete)
-
-    def _learn(self, chunk: Chunk, order: Array, problems: Array, rate: float) -> None:
-        task = self._task(chunk)
-        into = self.sum if self.plan.batch else self.state
-        table = chunk.table
-
-        def work(share: Array) -> None:
-            shown = EpochArgs(table.rows, task, order, order, share, rate, self.counts, self.joint)
-            self.algorithm.run_epoch(shown, self.state, into)
-
-        if self.pool is None or self.joint or problems.size == 1:
-            work(problems)
-        else:
-            list(self.pool.map(work, np.array_split(problems, min(self.plan.threads, problems.size))))
-        self.trials += order.size
-
-    def _shown(self, epoch: int, complete: bool) -> EpochStats:
         if self.state is None:
             raise InvalidInput("There are no rows to learn from: all of them are held out, or have no weight.")
-        if self.plan.batch:
-            for total, part in ((self.state.W, self.sum.W), (self.state.b, self.sum.b)):
-                total += part
-                part[:] = 0
-        self._derive(epoch)
+        self._add_batch()
         if self.trials and (complete or not self.n_rows):
             self.n_rows = self.trials
-        mistakes, updates, loss = (column.tolist() for column in self.counts[:3])
-        if self.plan.batch:
-            updates = [min(count, 1) for count in updates]
-        if self.rate_scale != 1.0:
-            loss = [total * self.rate_scale for total in loss]
-        return EpochStats(mistakes, updates, loss, self.trials, complete)
+        return self._stats(epoch, self.trials, complete)
 
     # -------------------------------------------------------------------------------------------------- rows and labels
 
     def _ordered(self, epoch: int) -> Iterator[tuple[Chunk, Array]]:
         """Yield the chunks of an epoch, each with the rows to learn from in their order."""
-        source = self.job.chunks
+        source, seed = self.job.chunks, self.plan.random_state
         if epoch > 1 and self.plan.order == "shuffled":
             if not source.cached:
                 source.build_cache()
-            numbers = np.random.default_rng([self.plan.seed, epoch]).permutation(source.chunk_count)
+            numbers = np.random.default_rng([seed, epoch]).permutation(source.chunk_count)
             for number in numbers[self.chunks :].tolist():
                 chunk = source.chunk(number)
                 order = self._rows(chunk, chunk.after.row - chunk.table.shape[0])
-                yield chunk, np.random.default_rng([self.plan.seed, epoch, number]).permutation(order)
+                yield chunk, np.random.default_rng([seed, epoch, number]).permutation(order)
             return
         chunks, self.next_chunks = self.next_chunks or iter(source), None
-        # A run that goes on in the middle of an epoch begins with the row after the last that it learned from.
+        # A training that continues in the middle of an epoch begins with the row after the last that it learned from.
         start = self.position.row if self.chunks else 0
         for chunk in chunks:
             yield chunk, self._rows(chunk, start)
@@ -450,53 +418,47 @@ class InChunks(LinearRunner):
     def _rows(self, chunk: Chunk, start: int, held_out: bool = False) -> Array:
         """Return the rows of a chunk that are trained on, or those that are held out."""
         n_rows = chunk.table.shape[0]
-        wanted = np.ones(n_rows, bool) if chunk.weight is None else chunk.weight != 0
+        selected = np.ones(n_rows, bool) if chunk.weight is None else chunk.weight != 0
         if self.job.hold_out is not None:
             every, first = self.job.hold_out
             outside = (np.arange(start, start + n_rows) - first) % every == 0
-            wanted &= outside if held_out else ~outside
+            selected &= outside if held_out else ~outside
         if not held_out:
-            self.leaves_out |= not bool(wanted.all())
-        return row_numbers(np.flatnonzero(wanted))
+            self.leaves_out |= not bool(selected.all())
+        return row_numbers(np.flatnonzero(selected))
 
     def _task(self, chunk: Chunk) -> Task:
-        n_rows = chunk.table.shape[0]
         weight = np.empty(0)
         if chunk.weight is not None and chunk.weight.any():
-            weight = as_weights(chunk.weight, n_rows)
+            weight = as_weights(chunk.weight, chunk.table.shape[0])
         if self.job.regression:
-            return regression_task(as_targets(chunk.label), weight, self.settings.bias)
+            return regression_task(as_targets(chunk.label), weight, self.bias)
         return self._labelled(chunk, weight, strict=True)
 
     def _labelled(self, chunk: Chunk, weight: Array, *, strict: bool) -> Task:
-        """Return the task of a chunk; a label that training does not know is -1, or an error if that is `strict`."""
-        found, number = as_labels(chunk.label, chunk.table.shape[0])
-        place = np.minimum(np.searchsorted(self.classes, found), self.classes.size - 1)
-        known = self.classes[place] == found
+        """Return the task of a chunk; an unknown label is -1, or an error if `strict`."""
+        labels, number = as_labels(chunk.label, chunk.table.shape[0])
+        place = np.minimum(np.searchsorted(self.classes, labels), self.classes.size - 1)
+        known = self.classes[place] == labels
         if strict and not known.all():
-            new = found[~known][0].item()
+            new = labels[~known][0].item()
             if self.job.classes is None:
                 raise NewLabels(f"label {new!r}")
             raise InvalidInput(
-                f"A row has the label {new!r}, which is none of the announced classes {self.classes.tolist()!r:.200}. "
-                "Announce it, or correct the row."
+                f"A row has the label {new!r}, which is not among the announced classes "
+                f"{self.classes.tolist()!r:.200}. Announce it, or correct the row."
             )
         label = np.where(known, place, -1).astype(np.int32)[number]
-        return make_task(
-            label, self.sign, self.settings.multiclass, class_cost=self.cost, weight=weight, bias=self.settings.bias
-        )
+        return make_task(label, self.sign, self.multiclass, class_cost=self.cost, weight=weight, bias=self.bias)
 
     # --------------------------------------------------------------------------------------------------------- measures
 
-    def error(self, clock: Clock) -> float | None:
-        """Return the share of wrong rows, by weight; of a regression, the mean of half the squared errors.
-
-        None where the clock leaves no time for all of them.
-        """
+    def error(self, clock: RunClock) -> float | None:
+        """Return the share of wrong rows, by weight, or half a regression's mean squared error; None if out of time."""
         source, held_out = self.job.chunks, self.job.hold_out is not None
         if self.job.validation is not None:
             source, held_out = self.job.validation, False
-        # Sums without rounding, so that the error does not depend on where the chunks were cut.
+        # Sums without rounding: the error does not depend on the size of the chunks.
         wrong: list[float] = []
         total: list[float] = []
         start = 0
@@ -515,32 +477,27 @@ class InChunks(LinearRunner):
         return math.fsum(wrong) / math.fsum(total)
 
     def _errors(self, chunk: Chunk, rows: Array) -> tuple[Array, Array]:
-        """Return what each row counts, and what of it is wrong."""
+        """Return the weight of each row, and its error times that."""
         weight = np.empty(0) if chunk.weight is None else chunk.weight
         own = weight[rows] if weight.size else np.ones(rows.size)
         if self.job.regression:
-            found = scores(chunk.table, self.planes, rows)[:, 0]
-            return own, own * 0.5 * (found - as_targets(chunk.label)[rows]) ** 2
+            predicted = scores(chunk.table, self.planes, rows)[:, 0]
+            return own, own * 0.5 * (predicted - as_targets(chunk.label)[rows]) ** 2
         task = self._labelled(chunk, weight, strict=False)
         label = task.label[rows]
         costs = np.append(task.class_cost, 1.0)[label] * own
-        if not weight.size and (task.class_cost == 1.0).all() and not by_pairs(self.settings.multiclass):
+        if not weight.size and (task.class_cost == 1.0).all() and not by_pairs(self.multiclass):
             wrong, total = weigh_errors(chunk.table.rows, task, rows, self.planes)
             return np.array([total]), np.array([wrong])
-        found = scores(chunk.table, self.planes, rows)
-        elected = winners(decision(found, self.classes.size, self.settings.multiclass))
+        problem_scores = scores(chunk.table, self.planes, rows)
+        elected = winners(decision(problem_scores, self.classes.size, self.multiclass))
         return costs, costs * (elected != label)
 
-    def fits(self, part: int, clock: Clock) -> bool:
-        """Return False: this is asked only after an epoch that was cut short, of rows that nobody has looked at."""
+    def fits(self, part: int, clock: RunClock) -> bool:
+        """Return False: after an epoch that was cut short, the remaining rows are not read."""
         return False
 
     @property
-    def radius(self) -> float:
-        """Largest norm of a row so far, the constant of the bias included."""
-        return math.sqrt(self.largest + self.settings.bias)
-
-    @property
     def mean_loss(self) -> float:
-        """Mean loss of the trials of the epoch in progress, each met before it was learned from."""
+        """Mean loss of the trials of the epoch in progress, each before it was learned from."""
         return float(self.counts.loss.sum()) * self.rate_scale / max(self.trials, 1)

@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.table import part_of
 from rosenblatt.engine.epoch import NO_LOG, Learner, UpdateLog, Weights, run_csr, run_dense, settle
 from rosenblatt.engine.joint import run_joint
 from rosenblatt.engine.rows import Dense, Hyperplanes
 from rosenblatt.engine.single import learn_joint_row, learn_plain_row, learn_row, score_row
-from rosenblatt.storage.registry import stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order, as_hyperplanes, copy_state, order_of
-
-if TYPE_CHECKING:
-    from rosenblatt.training.single_row import LearnRow, Row, RowTask, ScoreRow
+from rosenblatt.storage.registry import expect, stored
+from rosenblatt.training.algorithm import (
+    FEW_WEIGHTS,
+    Algorithm,
+    EpochArgs,
+    LearnRow,
+    Order,
+    Row,
+    RowTask,
+    ScoreRow,
+    as_hyperplanes,
+    bind,
+    bind_row_loop,
+    copy_state,
+    order_of,
+)
 
 Array = npt.NDArray[Any]
 
-# Weights, or lag, that the caches of most machines hold.
+# Bytes of weights, or of lag, that the caches of most machines hold; and of a cache line.
 CACHED_BYTES = 1 << 22
+LINE_BYTES = 64
+# Steps of trials that are collected before they are added to the lag. To collect them pays from so many entries of rows
+# per feature, else the lag is not accessed less often; and from so many problems, else sorting takes longer.
+WAITING_STEPS = 1 << 19
+ENTRIES_PER_FEATURE, MANY_PROBLEMS = 0.5, 24
 
 stored("Weights")(Weights)
 
@@ -46,7 +63,7 @@ NO_PENALTY = Penalty()
 
 @dataclass
 class FirstOrder(Algorithm):
-    """A rule that moves the weights along the row; with a penalty, a rate of its own, an average.
+    """A rule that moves the weights along the row, optionally with a penalty, its own rate, an average.
 
     Attributes
     ----------
@@ -58,7 +75,7 @@ class FirstOrder(Algorithm):
     averaged : bool
         Whether the model is the average of the weights over the trials.
     late : bool
-        Whether the average begins anew in epochs 2, 4, 8, ...
+        Whether the average restarts in epochs 2, 4, 8, ...
     """
 
     rule: Any
@@ -82,21 +99,14 @@ class FirstOrder(Algorithm):
         "skipped": "l p",
     }
 
-    def check_state(self, state: Weights) -> None:
-        """Raise a `Fault` unless a state from a file is sound."""
-        from rosenblatt.training.averaging import check_parts
-
-        super().check_state(state)
-        check_parts(self, state)
-
     @property
     def by_feature(self) -> bool:  # type: ignore[override]
-        """Whether the loops look at all problems of a feature at once: not where weights are truncated one by one."""
+        """Whether the loops process all problems of a feature at once: not if weights are truncated one by one."""
         return not self.truncated
 
     @property
-    def finite(self) -> bool:  # type: ignore[override]
-        """Whether separable data ends the updates."""
+    def finite_updates(self) -> bool:  # type: ignore[override]
+        """Whether separable rows cause finitely many updates."""
         return self.rule.of.finite and not self.penalised
 
     @property
@@ -107,27 +117,27 @@ class FirstOrder(Algorithm):
     @property
     def is_sum_of_rows(self) -> bool:  # type: ignore[override]
         """Whether the weights are a sum of rows."""
-        return self.finite
+        return self.finite_updates
 
     @property
-    def derived(self) -> bool:  # type: ignore[override]
-        """Whether the weights must be computed: averaged, or with a penalty applied."""
+    def derives_weights(self) -> bool:  # type: ignore[override]
+        """Whether the weights are computed: averaged, or with a penalty applied."""
         return self.averaged or self.penalised
 
     @property
     def predictor(self) -> str:  # type: ignore[override]
-        """What predicts, where it is not the last weights."""
+        """What predicts, if not the last weights."""
         return "the average" * self.averaged
 
     @property
     def zero_loss(self) -> float:  # type: ignore[override]
-        """Loss of weights of zero, for rules that follow a gradient by a learning rate."""
+        """Loss of zero weights, for rules that follow a gradient by a learning rate."""
         loss: float = self.rule.of.zero_loss
         return loss
 
     @property
     def remedy(self) -> str:  # type: ignore[override]
-        """What to do against weights that grow without end."""
+        """Advice against weights that diverge."""
         remedy: str = self.rule.of.remedy
         return remedy
 
@@ -138,19 +148,20 @@ class FirstOrder(Algorithm):
 
     @property
     def truncated(self) -> bool:
-        """Whether they are truncated, too, so that many become zero."""
+        """Whether they are truncated as well, so that many become zero."""
         return self.penalty.l1 > 0.0
 
-    def _learner(self, eta: float, log: UpdateLog = NO_LOG) -> Learner:
-        """Return how the weights move beside the rule, at a learning rate."""
-        strength, start = self.rate or (0.0, 0.0)
-        return Learner(float(eta), strength, start, self.penalty.l2, self.penalty.l1, bool(self.averaged), log)
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """Which arrays the state has."""
+        return "Weights", self.averaged, self.truncated
+
+    # ------------------------------------------------------------------------------------------------------ the state
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Weights:
         """Return zero weights."""
-        zeros: Callable[..., Array] = np.zeros
-        if order == "F" and problems * features * np.dtype(dtype).itemsize > CACHED_BYTES:
-            from rosenblatt.training.starts import zeros
+        large = order == "F" and problems * features * np.dtype(dtype).itemsize > CACHED_BYTES
+        zeros: Any = _aligned_zeros if large else np.zeros
         return Weights(
             W=zeros((problems, features), dtype, order),
             b=np.zeros(problems, dtype),
@@ -164,63 +175,24 @@ class FirstOrder(Algorithm):
             skipped=np.zeros(problems, np.int64),
         )
 
-    def begin_epoch(self, epoch: int, problems: Any, state: Weights) -> None:
-        """Begin a late average anew where the number of the epoch is a power of two."""
-        if self.averaged and self.late and epoch & (epoch - 1) == 0 and epoch > 1:
-            from rosenblatt.training.averaging import begin_anew
+    def check_state(self, state: Weights) -> None:
+        """Raise a `Fault` unless a state from a file is sound."""
+        super().check_state(state)
+        expect(np.all(state.scale > 0), "the state has scales that are not positive")
+        expect(np.all((state.skipped >= 0) & (state.skipped <= state.t)), "the state skips trials that were not made")
+        arrays = (state.lag.shape == state.W.shape, state.paid.shape == state.W.shape)
+        fits = state.W.shape[1] == 0 or arrays == (self.averaged, self.truncated)
+        expect(fits, "the state is one of other parameters. Fit again")
 
-            begin_anew(state, problems)
+    def grow(self, state: Weights, change: Array) -> Weights:
+        """Return the state of more problems, with the scales multiplied in."""
+        grown: Weights = super().grow(self._folded(state), change)
+        return grown
 
-    def run_epoch(self, shown: EpochArgs, state: Weights, into: Weights) -> int:
-        """Run the first-order loop, or its joint form."""
-        self._run_epoch(shown, state, into, self._learner(shown.eta))
-        return shown.size
-
-    def _run_epoch(self, shown: EpochArgs, state: Weights, into: Weights, learner: Learner) -> None:
-        rows, task = shown.rows, shown.task
-        if order_of(state.W) == "F" and not isinstance(rows, Dense) and not self.truncated:
-            from rosenblatt.training.classes import run_many_classes  # which imports Numba
-
-            run_many_classes(self.rule, learner, shown, state, into)
-        elif shown.joint:
-            run_joint(self.rule, learner, rows, task, shown.order, state, into, shown.counts)
-        else:
-            target = None if into is state else into
-            loop = run_dense if isinstance(rows, Dense) else run_csr
-            loop(self.rule, learner, rows, task, shown.order, shown.active, state, target, shown.counts)
-
-    def row_learner(self, trial: RowTask, state: Weights, row: Row) -> LearnRow:
-        """Return a function that runs one trial in a single compiled call; a plain rule needs fewer arguments."""
-        from rosenblatt.training.single_row import bind, bind_row_loop
-
-        task = trial.task
-        if trial.joint or self.penalised or self.rate is not None:
-            loop, steps = learn_joint_row if trial.joint else learn_row, tuple(self._learner(trial.eta)[:-1])
-            return bind_row_loop(loop, (self.rule, steps), trial, state[:-1], row)  # no loop reads what is skipped
-        average = (state.scale_sum, state.lag, state.lag_b) if self.averaged else (None, None, None)
-        fixed = (self.rule, float(trial.eta), bool(trial.safe), trial.known, task.sign, task.cost, task.bias)
-        return bind(learn_plain_row, (*fixed, *state[:4], *average), 0, *row)
-
-    def row_scorer(self, known: int, state: Weights, row: Row) -> ScoreRow | None:
-        """Return a function of a row that derives the weights that it touches."""
-        if not self.derived or self.truncated:
-            return super().row_scorer(known, state, row)
-        from rosenblatt.training.single_row import bind
-
-        W, b, t, scale, _, _, scale_sum, lag, lag_b, skipped = state
-        own = (None, t, scale_sum, lag, lag_b, skipped) if self.averaged else (scale, *5 * (None,))
-        return bind(score_row, (known, W, b, *own), *row)
-
-    @property
-    def kind(self) -> tuple[Any, ...]:
-        """Which arrays the state has."""
-        return "Weights", self.averaged, self.truncated
-
-    def merge(self, states: Sequence[Weights], share: Array) -> Weights:
-        """Return the mean of the weights, and the average over the trials of all states."""
-        from rosenblatt.training.averaging import merge
-
-        return merge(self, [self._folded(state) for state in states], share)
+    def settle(self, state: Weights) -> None:
+        """Count assigned weights as those of one trial, which the average is then taken over."""
+        if self.averaged:
+            state.t[:], state.scale_sum[:] = 1, 1.0
 
     def _folded(self, state: Weights) -> Weights:
         """Return the state with the scales multiplied in."""
@@ -230,35 +202,95 @@ class FirstOrder(Algorithm):
         W = (state.W * state.scale[:, None]).astype(state.W.dtype, copy=False)
         return state._replace(W=W, scale_sum=state.scale_sum / state.scale, scale=ones)
 
-    def hyperplanes(self, state: Weights) -> Hyperplanes:
-        """Apply what a penalty still asks for, and take the average if there is one."""
-        if self.truncated:
-            # A copy: weights pay when they are next used, wherever a stream was cut into chunks.
-            state = copy_state(state)
-            settle(state)
-        elif self.penalised and not self.averaged:  # of an average, scale_sum W - lag has the scales in it
-            state = self._folded(state)
-        if not self.averaged:
-            return as_hyperplanes(state.W, state.b)
-        from rosenblatt.training.averaging import average
-
-        return average(state)
-
-    def settle(self, state: Weights) -> None:
-        """Count assigned weights as those of one trial, so that the average has something to be one of."""
+    def merge(self, states: Sequence[Weights], share: Array) -> Weights:
+        """Return the mean of the weights, and the average over the trials of all states."""
+        folded = [self._folded(state) for state in states]
+        problems, features = folded[0].W.shape
+        merged = self.start(problems, features, folded[0].W.dtype, order_of(folded[0].W))
+        merged.W[:] = sum(s * state.W.astype(float) for s, state in zip(share, folded, strict=True))
+        merged.b[:] = sum(s * state.b.astype(float) for s, state in zip(share, folded, strict=True))
+        merged.owed[:] = sum(s * state.owed for s, state in zip(share, folded, strict=True))
+        merged.paid[:] = sum(s * state.paid for s, state in zip(share, folded, strict=True))
+        for state in folded:
+            merged.t[:] += state.t
+            merged.skipped[:] += state.skipped
+            merged.scale_sum[:] += state.scale_sum
         if self.averaged:
-            state.t[:], state.scale_sum[:] = 1, 1.0
+            # scale_sum W - lag must remain the sum of the weights over the trials of all averages.
+            total = sum(state.scale_sum[:, None] * state.W - state.lag for state in folded)
+            total_b = sum(state.t * state.b.astype(float) - state.lag_b for state in folded)
+            merged.lag[:] = merged.scale_sum[:, None] * merged.W - total
+            merged.lag_b[:] = merged.t * merged.b.astype(float) - total_b
+        return merged
+
+    # --------------------------------------------------------------------------------------------------------- epochs
 
     def rate_scale(self, eta: float) -> float:
-        """Return the rate where it only scales the weights."""
+        """Return the rate if it only scales the weights."""
         return eta if self.rule.of.unit and not self.penalised else 1.0
+
+    def begin_epoch(self, epoch: int, problems: Any, state: Weights) -> None:
+        """Restart a late average in epochs that are powers of two."""
+        if self.averaged and self.late and epoch & (epoch - 1) == 0 and epoch > 1:
+            restart_average(state, problems)
+
+    def run_epoch(self, args: EpochArgs, state: Weights, target: Weights) -> int:
+        """Run the first-order loop, or its joint form."""
+        self._run_epoch(args, state, target, self._learner(args.eta))
+        return args.size
+
+    def _learner(self, eta: float, log: UpdateLog = NO_LOG) -> Learner:
+        """Return how the weights move beside the rule, at a learning rate."""
+        strength, start = self.rate or (0.0, 0.0)
+        return Learner(float(eta), strength, start, self.penalty.l2, self.penalty.l1, bool(self.averaged), log)
+
+    def _run_epoch(self, args: EpochArgs, state: Weights, target: Weights, learner: Learner) -> None:
+        rows, task = args.rows, args.task
+        if order_of(state.W) == "F" and not isinstance(rows, Dense) and not self.truncated:
+            _run_classes(self.rule, learner, args, state, target)
+        elif args.joint:
+            run_joint(self.rule, learner, rows, task, args.order, state, target, args.counts)
+        else:
+            loop = run_dense if isinstance(rows, Dense) else run_csr
+            batch = None if target is state else target
+            loop(self.rule, learner, rows, task, args.order, args.active, state, batch, args.counts)
+
+    # ---------------------------------------------------------------------------------------------------- single rows
+
+    def row_learner(self, trial: RowTask, state: Weights, row: Row) -> LearnRow:
+        """Return a function that runs one trial in a single compiled call; a plain rule needs fewer arguments."""
+        task = trial.task
+        if trial.joint or self.penalised or self.rate is not None:
+            loop, steps = learn_joint_row if trial.joint else learn_row, tuple(self._learner(trial.eta)[:-1])
+            return bind_row_loop(loop, (self.rule, steps), trial, state[:-1], row)  # no loop reads `skipped`
+        average = (state.scale_sum, state.lag, state.lag_b) if self.averaged else (None, None, None)
+        fixed = (self.rule, float(trial.eta), bool(trial.safe), trial.known, task.sign, task.cost, task.bias)
+        return bind(learn_plain_row, (*fixed, *state[:4], *average), 0, *row)
+
+    def row_scorer(self, known: int, state: Weights, row: Row) -> ScoreRow | None:
+        """Return a function of a row that derives the weights of the row's features."""
+        if not self.derives_weights or self.truncated:
+            return super().row_scorer(known, state, row)
+        W, b, t, scale, _, _, scale_sum, lag, lag_b, skipped = state
+        own = (None, t, scale_sum, lag, lag_b, skipped) if self.averaged else (scale, *5 * (None,))
+        return bind(score_row, (known, W, b, *own), *row)
+
+    # -------------------------------------------------------------------------------------------------------- weights
+
+    def hyperplanes(self, state: Weights) -> Hyperplanes:
+        """Apply the rest of a penalty, and take the average if there is one."""
+        if self.truncated:
+            # A copy: truncation is applied when a weight is next used, wherever a stream was cut into chunks.
+            state = copy_state(state)
+            settle(state)
+        elif self.penalised and not self.averaged:  # an average, scale_sum W - lag, includes the scales
+            state = self._folded(state)
+        return average(state) if self.averaged else as_hyperplanes(state.W, state.b)
 
     def penalty_of(self, state: Weights) -> Array | None:
         """Return the penalty of many weights, which take long to derive."""
-        if not self.derived or self.truncated or state.W.nbytes <= CACHED_BYTES:
+        if not self.derives_weights or self.truncated or state.W.nbytes <= CACHED_BYTES:
             return None
-        from rosenblatt.training.averaging import squared_lengths
-
         squares = squared_lengths(state)
         return None if squares is None else 0.5 * self.penalty.l2 * squares
 
@@ -271,7 +303,107 @@ class FirstOrder(Algorithm):
             value = value + self.penalty.l1 * np.abs(planes.W).sum(axis=1)
         return value
 
-    def grow(self, state: Weights, change: Array) -> Weights:
-        """Return the state of more problems, with the scales multiplied in."""
-        grown: Weights = super().grow(self._folded(state), change)
-        return grown
+
+def _aligned_zeros(shape: tuple[int, int], dtype: npt.DTypeLike, order: Order) -> Array:
+    """Return a matrix of zeros aligned to a cache line: vectors that cross two lines take longer to read."""
+    kind = np.dtype(dtype)
+    room = np.zeros(shape[0] * shape[1] * kind.itemsize + LINE_BYTES, np.uint8)
+    first = -room.ctypes.data % LINE_BYTES
+    return room[first : room.size - LINE_BYTES + first].view(kind).reshape(shape, order=order)
+
+
+# ---------------------------------------------------------------------------- the average, (scale_sum W - lag) / trials
+
+
+def average(state: Weights) -> Hyperplanes:
+    """Return the average of the weights and biases."""
+    trials = np.maximum(state.t - state.skipped, 1)
+    if state.W.size > FEW_WEIGHTS and order_of(state.W) == order_of(state.lag) == "F":
+        from rosenblatt.engine.classes import average_all  # imports Numba
+
+        W = np.empty(state.W.shape, state.W.dtype, "F")
+        average_all(state.W.T, state.scale_sum, state.lag.T, trials, W.T)
+    else:
+        W = state.scale_sum[:, None] * state.W
+        W -= state.lag  # in place: there may be more weights than fit into memory twice
+        W /= trials[:, None]
+    b = (state.t * state.b.astype(float) - state.lag_b) / trials
+    return as_hyperplanes(W.astype(state.W.dtype, copy=False), b.astype(state.b.dtype))
+
+
+def squared_lengths(state: Weights) -> Array | None:
+    """Return the sum of squares of each problem's weights, or of their average, without writing the weights.
+
+    None if they are not in Fortran order, or if something could overflow.
+    """
+    averaged = state.lag.shape[1] > 0
+    if order_of(state.W) != "F" or (averaged and order_of(state.lag) != "F"):
+        return None
+    from rosenblatt.engine.classes import sum_squares  # imports Numba
+
+    squares, limit = np.zeros(state.b.size), np.finfo(state.W.dtype).max
+    trials = np.maximum(state.t - state.skipped, 1.0) if averaged else 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        sum_squares(state.W.T, state.scale_sum if averaged else state.scale, state.lag.T, squares)
+        squares = squares / trials / trials
+        largest = np.sqrt(squares) + state.t * np.abs(state.b.astype(float)) + np.abs(state.lag_b)
+        return squares if (largest < limit).all() else None
+
+
+def restart_average(state: Weights, problems: Any) -> None:
+    """Restart the averages of some problems from the current weights, which count as those of one trial.
+
+    An average that restarts in epochs 2, 4, 8, ... is taken over at least the later half of a run. With rates that fall
+    like 1/t it is closer to the optimum than the average over all trials, whose first weights are far from the last
+    (Rakhlin, Shamir and Sridharan 2012, Making gradient descent optimal for strongly convex stochastic optimization).
+    """
+    if isinstance(problems, list) and len(problems) == state.b.size:
+        problems = slice(None)  # several times as fast
+    state.skipped[problems] = np.maximum(state.t[problems] - 1, 0)
+    state.scale_sum[problems] = state.scale[problems]
+    state.lag[problems] = 0.0
+    state.lag_b[problems] = state.skipped[problems] * state.b[problems].astype(float)
+
+
+# ------------------------------------------------------------------------------------ sparse rows of several classes
+
+
+def _run_classes(rule: Any, learner: Learner, args: EpochArgs, state: Weights, target: Weights) -> None:
+    """Present sparse rows to weights in Fortran order, all problems of a row at once."""
+    from rosenblatt.engine.classes import run_classes, run_joint_classes  # imports Numba
+
+    rows, task, counts = args.rows, args.task, args.counts
+    if args.joint:
+        run_joint_classes(rule, learner, rows, task, args.order, state, target, counts)
+        return
+    batch, products = None if target is state else target, np.empty(state.b.size, state.b.dtype)
+    for order, steps in _with_steps(learner, args, target):
+        run_classes(rule, learner, rows, task, order, args.active, state, batch, counts, products, steps)
+
+
+def _with_steps(learner: Learner, args: EpochArgs, target: Weights) -> Iterator[tuple[Array, Array]]:
+    """Yield the rows of an epoch in parts, each with an array of zeros for its steps.
+
+    If the lag is larger than a cache, the steps of many trials are collected, and added to the lag together.
+    """
+    lag, (problems, features) = target.lag, target.lag.shape
+    # A scale of zero moves the weights to the lag, which must be complete by then.
+    fastest = 1.0 / (learner.strength * (learner.start + 1 + target.t.min())) if learner.strength else learner.rate
+    several = lag.nbytes > CACHED_BYTES and order_of(lag) == "F" and problems >= MANY_PROBLEMS
+    several = several and learner.l2 * fastest < 1.0
+    size, n_rows = max(1, WAITING_STEPS // problems), args.size
+    entries = args.rows.data.size / max(1, args.rows.indptr.size - 1) * min(size, n_rows) if several else 0
+    if entries < ENTRIES_PER_FEATURE * features:
+        yield args.order, np.zeros((2, problems))
+        return
+    from rosenblatt.engine.classes import add_waiting  # imports Numba
+
+    place = np.empty(features + 1, args.rows.indptr.dtype)
+    first, last = args.active[0], args.active[-1] + 1
+    for start in range(0, n_rows, size):
+        order = part_of(args.order, start, size, n_rows)
+        steps = np.zeros((1 + (order.size or n_rows), problems))
+        yield order, steps
+        count = np.diff(args.rows.indptr)[order].sum() if order.size else args.rows.data.size
+        rooms = place, np.empty(count, np.int32), np.empty(count, args.rows.data.dtype)
+        add_waiting(args.rows, order, steps[1:], lag.T, first, last, *rooms)

@@ -1,9 +1,9 @@
 """Iterative parameter mixing (McDonald, Hall and Mann 2010): the mathematics of a round, whatever runs it.
 
-In a round each shard learns from its rows, or from the next share of them, beginning with the weights that all have.
-What it has learned is a `Part`: sums, which are added up along a fixed binary tree over the numbers of the shards. The
-mean of the changes, or of an average more than that (see `mix`), moves the weights that begin the next round. Nothing
-depends on which process did what, or when: not on the number of threads, workers or machines.
+In a round each shard learns from its rows, or from the next share of them, starting from the common weights. The
+result is a `ShardUpdate`: sums, which are added up along a fixed binary tree over the numbers of the shards. The
+weights of the next round move by the mean of the changes, or by more for an average (see `mix`). The result does not
+depend on the number of threads, workers or machines, nor on their timing.
 """
 
 from __future__ import annotations
@@ -19,12 +19,10 @@ import numpy.typing as npt
 from rosenblatt.data.table import Table, part_of, with_dtype
 from rosenblatt.engine.epoch import Weights, settle
 from rosenblatt.engine.rows import Hyperplanes, Task
-from rosenblatt.engine.scores import weigh_errors
 from rosenblatt.errors import InvalidInput
 from rosenblatt.training.algorithm import Algorithm, EpochArgs, copy_state, never, new_counts, order_of
-from rosenblatt.training.decisions import weigh_pairs
 from rosenblatt.training.first_order import FirstOrder
-from rosenblatt.training.multiclass import by_pairs, is_joint, make_task
+from rosenblatt.training.multiclass import is_joint, make_task, weigh_rows
 from rosenblatt.training.order import Order
 from rosenblatt.training.shards import DatasetStats, Late, Shard, ShardBlock, rows_between
 
@@ -32,51 +30,51 @@ Array = npt.NDArray[Any]
 Merged = TypeVar("Merged")
 
 MIXINGS = ("uniform", "mistakes")
-# Entries of rows that are presented, or measured, between two looks at the clock.
-ENTRIES_PER_LOOK = 1 << 23
-# Most mixes of an epoch, unless more are asked for; and rows of a shard between two of them, for each weight that all
+# Entries of rows between two checks of the clock.
+ENTRIES_PER_CHECK = 1 << 23
+# Maximum of mixes in an epoch with mixes="auto"; and rows of a shard between two of them, for each weight that all
 # shards together send.
-MOST_MIXES, ROWS_PER_WEIGHT = 4, 1 / 8
-# Rows of a shard for each feature from which on an average mixes once: more often made it no better, and some worse.
+MAX_MIXES, ROWS_PER_WEIGHT = 4, 1 / 8
+# With so many rows per shard and feature an average mixes once: mixing more often made it no better, and some worse.
 NARROW_ROWS = 256
 
 
 def check_mixing(algorithm: Algorithm, mixing: str = "uniform") -> None:
-    """Raise an error if the weights of several shards have no mean that is known to be of use."""
+    """Raise an error unless the algorithm's states have a useful mean."""
     if mixing not in MIXINGS:
         raise InvalidInput(f"mixing={mixing!r} is not known. Choose one of {', '.join(map(repr, MIXINGS))}.")
     if not isinstance(algorithm, FirstOrder) or not algorithm.linear:
         raise InvalidInput(
-            f"Mixing the states of {type(algorithm).__name__} has no meaning that is known. Train it on one machine "
-            "without shards."
+            f"No meaningful mean of states of {type(algorithm).__name__} is known. Train it on one machine without "
+            "shards."
         )
 
 
 def extrapolates(algorithm: Algorithm) -> bool:
-    """Return whether to mix goes further than the mean: see `mix`."""
-    return isinstance(algorithm, FirstOrder) and algorithm.averaged and algorithm.finite
+    """Return whether mixing goes further than the mean: see `mix`."""
+    return isinstance(algorithm, FirstOrder) and algorithm.averaged and algorithm.finite_updates
 
 
 def mixes_for(algorithm: Algorithm, stats: DatasetStats, asked: int | str = "auto") -> int:
-    """Return how often the shards mix in an epoch: as often as asked, or as pays. Where they are does not matter.
+    """Return how often the shards mix in an epoch: `asked`, or with "auto" as often as it pays.
 
-    Last weights lose nothing if they are mixed once, nor does an average if rows are many and narrow. One of wide rows
-    does; the more rows a shard has for each weight that is sent, the less a mix costs beside them. Rows in several
-    portions may be parsed anew for each.
+    Last weights lose nothing if they are mixed once, nor does an average of many narrow rows. An average of wide rows
+    does: the more rows a shard has for each weight that is sent, the lower is the relative cost of a mix. Rows in
+    several blocks may be parsed again for each mix.
     """
     if not isinstance(asked, str):  # a round without rows would change nothing
         return max(1, min(int(asked), max(size for _, size in stats.sizes)))
-    if not extrapolates(algorithm) or stats.in_portions:
+    if not extrapolates(algorithm) or stats.in_several_blocks:
         return 1
     shards = len(stats.numbers)
     if stats.n_rows >= NARROW_ROWS * shards * stats.features:
         return 1
     pays = stats.n_rows / (shards**2 * max(stats.features, 1) * ROWS_PER_WEIGHT)
-    return max(1, min(MOST_MIXES, int(pays)))
+    return max(1, min(MAX_MIXES, int(pays)))
 
 
 def shard_seed(seed: int, *numbers: int) -> int:
-    """Return the seed of a round, a shard and a portion of it: the same wherever, and whenever, it is computed."""
+    """Return the seed of an epoch, a shard and one of its blocks."""
     words = np.random.SeedSequence(seed, spawn_key=numbers).generate_state(1, np.uint64)
     return int(words[0] >> np.uint64(1))
 
@@ -96,7 +94,7 @@ def merge_tree(parts: Iterable[Merged], merge: Callable[[Merged, Merged], Merged
 
     Returns
     -------
-    What is left. It depends on the order and the number of the parts only.
+    The merged part, which depends on the order and the number of the parts only.
     """
     levels: list[tuple[int, Merged]] = []  # (how many parts, merged); as the digits of a binary counter
     for part in parts:
@@ -107,10 +105,10 @@ def merge_tree(parts: Iterable[Merged], merge: Callable[[Merged, Merged], Merged
         levels.append((size, carried))
     if not levels:
         raise InvalidInput("There are no rows to learn from: no shard has any. Pass data with at least one row.")
-    found = levels.pop()[1]
+    merged = levels.pop()[1]
     while levels:
-        found = merge(levels.pop()[1], found)
-    return found
+        merged = merge(levels.pop()[1], merged)
+    return merged
 
 
 # -------------------------------------------------------------------------------------------------------------- rounds
@@ -118,15 +116,15 @@ def merge_tree(parts: Iterable[Merged], merge: Callable[[Merged, Merged], Merged
 
 @dataclass(frozen=True)
 class ShardSpec:
-    """What the rows of every shard teach, and how; the same in each round.
+    """How every shard learns, in all rounds.
 
     Attributes
     ----------
-    method : Method
+    algorithm : Algorithm
     classes : array
         The labels of all shards, sorted.
     sign : array
-        The table sign[class, problem].
+        The coding matrix sign[class, problem].
     class_cost : array
         Factor of the steps for each class.
     multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
@@ -137,7 +135,7 @@ class ShardSpec:
     order : {"shuffled", "cyclic", "random"}
     seed : int
     mixing : {"uniform", "mistakes"}
-        Whether all shards count the same, or each by its updates, which are the mistakes of the perceptron.
+        Whether all shards have the same weight, or each by its updates: the mistakes, of a perceptron.
     mixes : int
         Rounds of an epoch.
     sizes : tuple of (int, int)
@@ -163,47 +161,47 @@ class ShardSpec:
         return is_joint(self.sign, self.multiclass)
 
     def share(self, shard: Shard, part: int) -> tuple[int, int]:
-        """Return which rows of a shard a round presents: from which to which, in the order of the epoch."""
+        """Return the first and the last + 1 of the rows of a shard that a round presents, in the order of the epoch."""
         rows = dict(self.sizes).get(shard.number, sys.maxsize)
         return rows * part // self.mixes, rows * (part + 1) // self.mixes
 
-    def task(self, portion: ShardBlock) -> Task:
-        """Return what each row of a portion teaches; a label that is not known is -1."""
-        place = np.minimum(np.searchsorted(self.classes, portion.classes), self.classes.size - 1)
-        known = np.where(self.classes[place] == portion.classes, place, -1).astype(np.int32)
+    def task(self, block: ShardBlock) -> Task:
+        """Return the task of a block; an unknown label is -1."""
+        place = np.minimum(np.searchsorted(self.classes, block.classes), self.classes.size - 1)
+        known = np.where(self.classes[place] == block.classes, place, -1).astype(np.int32)
         same = np.array_equal(known, np.arange(known.size))
-        label = portion.label if same else known[portion.label]
+        label = block.label if same else known[block.label]
         return make_task(
-            label, self.sign, self.multiclass, class_cost=self.class_cost, weight=portion.weight, bias=self.bias
+            label, self.sign, self.multiclass, class_cost=self.class_cost, weight=block.weight, bias=self.bias
         )
 
 
-def _rows_for(spec: ShardSpec, portion: ShardBlock, features: int) -> tuple[Table, Task]:
-    """Return the rows of a portion and what they teach.
+def _rows_for(spec: ShardSpec, block: ShardBlock, features: int) -> tuple[Table, Task]:
+    """Return the rows of a block and their task.
 
-    An engine may read them again in each round, and nobody promises that they are the same: loops check no index.
+    They may be read again in each round, and may have changed meanwhile: the loops check no index.
     """
-    if portion.table.shape[1] != features:
+    if block.table.shape[1] != features:
         raise InvalidInput(
-            f"Rows have {portion.table.shape[1]} features, and had {features} when they were first read. Train on data "
+            f"Rows have {block.table.shape[1]} features, and had {features} when they were first read. Train on data "
             "that does not change meanwhile."
         )
-    return with_dtype(portion.table, spec.dtype), spec.task(portion)
+    return with_dtype(block.table, spec.dtype), spec.task(block)
 
 
 class Round(NamedTuple):
-    """What every shard begins a round with.
+    """The start of a round, the same for every shard.
 
     Attributes
     ----------
     epoch : int
         From 1.
     part : int
-        Which share of an epoch's rows it presents, from 0.
+        Number of the round within the epoch, from 0.
     W, b : array
         The weights and biases of all problems, penalties applied.
     t : int array
-        Trials of a shard so far, on average, for rates that change by trial.
+        Mean trials of a shard so far, for rates that change by trial.
     active : int array
         The problems that learn.
     rate : float
@@ -218,8 +216,8 @@ class Round(NamedTuple):
     rate: float
 
 
-class Part(NamedTuple):
-    """What some shards have learned in a round: sums, so that to merge is to add.
+class ShardUpdate(NamedTuple):
+    """What some shards have learned in a round, as sums: merging adds them.
 
     Attributes
     ----------
@@ -230,7 +228,7 @@ class Part(NamedTuple):
     trials : int array
         Of each problem.
     share : array
-        How much the shards count, for each part of the run.
+        Sum of the shards' weights, for each part of the run.
     lengths : array
         Squared lengths of their changes, each times the share of its shard; those of biases as the rows are padded.
     mistakes, updates, loss : array
@@ -240,7 +238,7 @@ class Part(NamedTuple):
     rows : int
         Rows presented.
     complete : bool
-        Whether every row was.
+        Whether all rows were presented.
     """
 
     change: Array
@@ -257,89 +255,86 @@ class Part(NamedTuple):
     rows: int
     complete: bool
 
-    def merge(self, other: Part) -> Part:
-        """Return what the shards of both have learned."""
+    def merge(self, other: ShardUpdate) -> ShardUpdate:
+        """Return the update of the shards of both."""
         pairs: Any = zip(self[:-1], other[:-1], strict=True)
-        return Part._make([*(mine + theirs for mine, theirs in pairs), self.complete and other.complete])
+        return ShardUpdate._make([*(mine + theirs for mine, theirs in pairs), self.complete and other.complete])
 
 
 def merge(first: Any, second: Any) -> Any:
-    """Merge neighbours: what `merge_tree`, and the engines, call."""
+    """Merge neighbours in the tree."""
     return first.merge(second)
 
 
-@dataclass(frozen=True)
-class Learn:
-    """One round on one shard."""
+def train_shard(spec: ShardSpec, start: Round, shard: Shard, late: Late = never) -> ShardUpdate:
+    """Return what a shard has learned from its rows in a round, or from some of them if it is late."""
+    state, counts = _start(spec.algorithm, start), new_counts(1 if spec.joint else start.b.size)
+    first, last = spec.share(shard, start.part)
+    rows, complete, before = 0, True, 0
+    for number, block in enumerate(shard.blocks):
+        span = range(max(first - before, 0), min(last - before, block.size))
+        before += block.size
+        if span and complete:
+            if shard.drawn[0] != (seed := (spec.seed, start.epoch, shard.number, number)):
+                order = Order(spec.order, block.label, block.rows, shard_seed(*seed), block.by_blocks)
+                shard.drawn = seed, order.draw()
+            learned = _train_block(spec, start, block, span, shard.drawn[1], state, counts, late)
+            rows, complete = rows + learned, learned == len(span)
+        if before >= last or not complete:  # the remaining blocks need not be parsed
+            break
+    return _update(spec, start, state, counts, rows, complete)
 
-    spec: ShardSpec
-    round: Round
 
-    def __call__(self, shard: Shard, late: Late = never) -> Part:
-        """Return what a shard has learned from its rows; of a part of them, where it is late."""
-        spec, given = self.spec, self.round
-        state, counts = _start(spec.algorithm, given), new_counts(1 if spec.joint else given.b.size)
-        first, last = spec.share(shard, given.part)
-        rows, complete, before = 0, True, 0
-        for number, portion in enumerate(shard.portions):
-            span = range(max(first - before, 0), min(last - before, portion.size))
-            before += portion.size
-            if span and complete:
-                if shard.drawn[0] != (seed := (spec.seed, given.epoch, shard.number, number)):
-                    order = Order(spec.order, portion.label, portion.rows, shard_seed(*seed), portion.by_blocks)
-                    shard.drawn = seed, order.draw()
-                learned = self._run_epoch(portion, span, shard.drawn[1], state, counts, late)
-                rows, complete = rows + learned, learned == len(span)
-            if before >= last or not complete:  # what is not read need not be parsed
-                break
-        return _report(spec, given, state, counts, rows, complete)
-
-    def _run_epoch(
-        self, portion: ShardBlock, span: range, order: Array, state: Weights, counts: Any, late: Late
-    ) -> int:
-        """Present a part of a portion's order once; return how many rows were presented before it was late."""
-        spec, given = self.spec, self.round
-        table, task = _rows_for(spec, portion, given.W.shape[1])
-        if task.label.min() < 0:
-            raise InvalidInput(
-                "A label appeared after the first reading. Train on data that does not change meanwhile."
-            )
-        cost = spec.algorithm.trial_cost(max(1, table.entries // table.shape[0]), *given.W.shape[::-1])
-        size, first = max(1, ENTRIES_PER_LOOK // cost), span.start
-        while first < span.stop and not (first > span.start and late()):
-            last = min(first + size, span.stop)
-            rows, taught, piece = table.rows, task, order[first:last]
-            if not order.size:  # as they are stored: a loop over neighbours is faster than one over their numbers
-                rows, taught = rows_between(table, first, last).rows, _between(task, first, last)
-            shown = EpochArgs(rows, taught, piece, portion.rows, given.active, given.rate, counts, spec.joint)
-            spec.algorithm.run_epoch(shown, state, state)
-            first = last
-        return first - span.start
+def _train_block(
+    spec: ShardSpec,
+    start: Round,
+    block: ShardBlock,
+    span: range,
+    order: Array,
+    state: Weights,
+    counts: Any,
+    late: Late,
+) -> int:
+    """Present a part of a block's order once; return how many rows were presented before it was late."""
+    table, task = _rows_for(spec, block, start.W.shape[1])
+    if task.label.min() < 0:
+        raise InvalidInput("A label appeared after the first reading. Train on data that does not change meanwhile.")
+    cost = spec.algorithm.trial_cost(max(1, table.entries // table.shape[0]), *start.W.shape[::-1])
+    size, first = max(1, ENTRIES_PER_CHECK // cost), span.start
+    while first < span.stop and not (first > span.start and late()):
+        last = min(first + size, span.stop)
+        rows, part, piece = table.rows, task, order[first:last]
+        if not order.size:  # as they are stored: a loop over neighbours is faster than one over their numbers
+            rows, part = rows_between(table, first, last).rows, _between(task, first, last)
+        args = EpochArgs(rows, part, piece, block.rows, start.active, start.rate, counts, spec.joint)
+        spec.algorithm.run_epoch(args, state, state)
+        first = last
+    return first - span.start
 
 
 def _between(task: Task, first: int, last: int) -> Task:
-    """Return what some neighbouring rows teach."""
+    """Return the task of neighbouring rows."""
     return task._replace(label=task.label[first:last], sample_weight=task.sample_weight[first:last])
 
 
-def _start(algorithm: Algorithm, given: Round) -> Weights:
+def _start(algorithm: Algorithm, start: Round) -> Weights:
     """Return the state of a shard at the start of a round: sums over the trials begin at zero."""
-    problems, features = given.W.shape
-    state: Weights = algorithm.start(problems, features, given.W.dtype, order_of(given.W))
-    state.W[:], state.b[:], state.t[:] = given.W, given.b, given.t
+    problems, features = start.W.shape
+    state: Weights = algorithm.start(problems, features, start.W.dtype, order_of(start.W))
+    state.W[:], state.b[:], state.t[:] = start.W, start.b, start.t
     if state.lag.shape[1]:
-        state.lag_b[:] = given.t * given.b.astype(float)
+        state.lag_b[:] = start.t * start.b.astype(float)
     return state
 
 
-def _report(spec: ShardSpec, given: Round, state: Weights, counts: Any, rows: int, complete: bool) -> Part:
-    trials = state.t - given.t
+def _update(spec: ShardSpec, start: Round, state: Weights, counts: Any, rows: int, complete: bool) -> ShardUpdate:
+    trials = state.t - start.t
     state = folded(spec.algorithm, state)
     share = np.ones(counts.updates.size)
-    if spec.mixing == "mistakes":  # where weights shrink between updates, a shard without any counts as well
+    if spec.mixing == "mistakes":  # if weights shrink between updates, a shard without any counts, too
         share = np.maximum(counts.updates, 0 if spec.algorithm.converges_when_clean else 1).astype(float)
-    each = share if share.size == given.b.size else np.repeat(share, given.b.size)
-    change, change_b = np.subtract(state.W, given.W, dtype=float), state.b.astype(float) - given.b
+    each = share if share.size == start.b.size else np.repeat(share, start.b.size)
+    change, change_b = np.subtract(state.W, start.W, dtype=float), state.b.astype(float) - start.b
     squares = _squared_length(spec, change, change_b)
     if spec.mixing == "mistakes":
         change *= each[:, None]
@@ -348,7 +343,7 @@ def _report(spec: ShardSpec, given: Round, state: Weights, counts: Any, rows: in
         total = state.scale_sum[:, None] * state.W
         total -= state.lag
         total_b = state.t * state.b.astype(float) - state.lag_b
-    return Part(
+    return ShardUpdate(
         change,
         each * change_b,
         total,
@@ -364,10 +359,7 @@ def _report(spec: ShardSpec, given: Round, state: Weights, counts: Any, rows: in
 
 
 def folded(algorithm: Algorithm, state: Weights) -> Weights:
-    """Return a state whose weights are what they stand for, penalties applied; sums over the trials stay what they are.
-
-    What L1 still asks for is paid, and weights owe nothing.
-    """
+    """Return a state with all penalties applied to its weights; its sums over the trials are unchanged."""
     assert isinstance(algorithm, FirstOrder)
     if algorithm.truncated:
         state = copy_state(state)
@@ -383,15 +375,15 @@ def _squared_length(spec: ShardSpec, W: Array, b: Array) -> Array:
     return squares.sum(keepdims=True) if spec.joint else squares
 
 
-def mix(state: Weights, part: Part, spec: ShardSpec) -> Array:
+def mix(state: Weights, part: ShardUpdate, spec: ShardSpec) -> Array:
     """Move the weights of a state by what the shards have changed, in place, and add their sums and trials.
 
-    Last weights move by the mean of the changes d_i, as McDonald, Hall and Mann do it. The proof of their bound allows
-    for c times that mean, if c |mean d|^2 <= mean |d_i|^2: then the squared length grows by c R^2 for a mistake, and
-    the gain along a separator of margin g by c g. The largest such c is what Pierra (1984) extrapolates parallel
-    projections by. It is 1 where all shards learned the same, and their number where what they learned is orthogonal,
-    so that the sum does no harm; more is never taken. Last weights would swing more. Averages do not, and arrive
-    sooner.
+    Last weights move by the mean of the changes d_i (McDonald, Hall and Mann). The proof of their bound also holds for
+    c times that mean, if c |mean d|^2 <= mean |d_i|^2: then the squared length grows by c R^2 for a mistake, and the
+    gain along a separator of margin g by c g. The largest such c is the factor by which Pierra (1984) extrapolates
+    parallel projections. It is 1 if all shards learned the same, and the number of shards if their changes are
+    orthogonal: then the sum does no harm. It is never larger. Last weights would oscillate more. Averages do not, and
+    converge sooner.
 
     Returns
     -------
@@ -425,7 +417,7 @@ def mix(state: Weights, part: Part, spec: ShardSpec) -> Array:
 # ------------------------------------------------------------------------------------------------------------- errors
 
 
-class Errors(NamedTuple):
+class ShardErrors(NamedTuple):
     """Weight of the rows that are wrong, and of all rows; those of shards add up."""
 
     wrong: float
@@ -437,31 +429,21 @@ class Errors(NamedTuple):
         return type(self)(self.wrong + other.wrong, self.total + other.total, self.complete and other.complete)
 
 
-@dataclass(frozen=True)
-class Measure:
-    """The error of some weights on one shard."""
+def measure_shard(spec: ShardSpec, planes: Hyperplanes, shard: Shard, late: Late = never) -> ShardErrors:
+    """Return the errors of some weights on the rows of a shard that are trained on."""
+    errors = ShardErrors(0.0, 0.0)
+    for block in shard.blocks:
+        errors = errors.merge(_measure_block(spec, planes, block, late))
+    return errors
 
-    spec: ShardSpec
-    planes: Hyperplanes
 
-    def __call__(self, shard: Shard, late: Late = never) -> Errors:
-        """Return what is wrong of the rows that are trained on."""
-        found = Errors(0.0, 0.0)
-        for portion in shard.portions:
-            found = found.merge(self._errors(portion, late))
-        return found
-
-    def _errors(self, portion: ShardBlock, late: Late) -> Errors:
-        spec, found = self.spec, Errors(0.0, 0.0)
-        table, task = _rows_for(spec, portion, self.planes.W.shape[1])
-        size = max(1, ENTRIES_PER_LOOK // (self.planes.b.size * max(1, table.entries // table.shape[0])))
-        for first in range(0, portion.size, size):
-            if late():
-                return found._replace(complete=False)
-            block = part_of(portion.rows, first, size, portion.size)
-            if by_pairs(spec.multiclass) and self.planes.b.size > 1:
-                wrong, total = weigh_pairs(table, task, block, self.planes, spec.multiclass)
-            else:
-                wrong, total = weigh_errors(table.rows, task, block, self.planes)
-            found = found.merge(Errors(float(wrong), float(total)))
-        return found
+def _measure_block(spec: ShardSpec, planes: Hyperplanes, block: ShardBlock, late: Late) -> ShardErrors:
+    errors = ShardErrors(0.0, 0.0)
+    table, task = _rows_for(spec, block, planes.W.shape[1])
+    size = max(1, ENTRIES_PER_CHECK // (planes.b.size * max(1, table.entries // table.shape[0])))
+    for first in range(0, block.size, size):
+        if late():
+            return errors._replace(complete=False)
+        rows = part_of(block.rows, first, size, block.size)
+        errors = errors.merge(ShardErrors(*weigh_rows(table, task, rows, planes, spec.multiclass)))
+    return errors

@@ -1,4 +1,4 @@
-"""Linear models: weights, the classes they tell apart, the names of the features. No scikit-learn."""
+"""Linear models, without scikit-learn: weights, classes, names of the features."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ import numpy.typing as npt
 
 from rosenblatt.data.dense import column_names, dense_values, refuse_infinite
 from rosenblatt.errors import InvalidArgument, InvalidInput
+from rosenblatt.storage.checks import check_array, check_classes
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.text import brief, count, did_you_mean, listed, short_repr
-from rosenblatt.training.decisions import decision, winners
-from rosenblatt.training.multiclass import MULTICLASS, count_problems
+from rosenblatt.training.algorithm import as_hyperplanes
+from rosenblatt.training.multiclass import MULTICLASS, count_problems, decision, winners
+from rosenblatt.training.scores import scores
 
 Array = npt.NDArray[Any]
 
 
 def finite_values(X: Any) -> Array:
-    """Return dense rows as `dense_values` does; raise an error if a value is not finite."""
+    """Return dense rows as `dense_values` does; raise an error if a value is NaN or infinite."""
     values = dense_values(X)
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
@@ -31,14 +33,12 @@ def finite_values(X: Any) -> Array:
 
 def check_model(model: LinearModel) -> None:
     """Raise a `Fault` unless weights from a file are finite numbers, of labels."""
-    from rosenblatt.storage.checks import check_array, check_classes
-
     check_array("W", model.W, "f", model.W.shape)
     check_array("b", model.b, "f", (model.W.shape[0],))
     if model.classes.size:
         check_classes(model.classes)
     expect(all(isinstance(name, str) for name in model.feature_names), "feature_names are not names")
-    expect(model._scaling is None or _is_scaling(model._scaling), "the scaling of its columns is none")
+    expect(model._scaling is None or _is_scaling(model._scaling), "its scaling of columns is invalid")
 
 
 def _is_scaling(scaling: Any) -> bool:
@@ -85,11 +85,11 @@ class LinearModel:
     origin: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
-        """Return the model in a few lines: of many weights the size."""
+        """Return the model in a few lines, with the size of many weights."""
         return brief(self)
 
     def __post_init__(self) -> None:
-        """Raise an error for weights that do not fit the classes."""
+        """Raise an error if the weights do not fit the classes."""
         arrays = all(isinstance(part, np.ndarray) for part in (self.W, self.b, self.classes))
         if not arrays or self.classes.ndim != 1 or not isinstance(self.feature_names, tuple):
             raise InvalidInput("W, b and classes must be arrays, classes one-dimensional, and feature_names a tuple.")
@@ -101,8 +101,8 @@ class LinearModel:
         problems = count_problems(self.classes.size, self.multiclass) if self.classes.size else 1
         if self.W.ndim != 2 or self.W.shape[0] != problems or self.b.shape != (problems,):
             raise InvalidInput(
-                f"W has shape {self.W.shape} and b {self.b.shape}, where ({problems}, n_features) and ({problems},) "
-                "belong."
+                f"W has shape {self.W.shape} and b {self.b.shape}, but ({problems}, n_features) and ({problems},) "
+                "are expected."
             )
         if self.feature_names and len(self.feature_names) != self.W.shape[1]:
             raise InvalidInput(
@@ -125,14 +125,11 @@ class LinearModel:
         return np.asarray(values @ self.W.astype(dtype, copy=False).T + self.b.astype(dtype, copy=False))
 
     def _sparse_scores(self, X: Any) -> Array:
-        # Imported here: dense rows need neither SciPy nor Numba.
-        from rosenblatt.data.table import as_sparse_table
-        from rosenblatt.training.algorithm import as_hyperplanes
-        from rosenblatt.training.scores import scores
+        from rosenblatt.data.table import as_sparse_table  # imports SciPy
 
         if self._scaling is not None:
             raise InvalidInput(
-                "The model was trained on standardised columns, which sparse rows have not. Pass X.toarray(), or files "
+                "The model was trained on standardised columns, but X is sparse. Pass X.toarray(), or files "
                 "to rosenblatt predict."
             )
         table = as_sparse_table(X, to_score=True)
@@ -243,12 +240,61 @@ class LinearModel:
 
 
 def _shares(shares: Any, n_models: int) -> Array:
-    """Return the weights of models, scaled to add up to one; raise an error if they are none."""
+    """Return the weights of models, scaled to add up to one; raise an error if they are not valid."""
     try:
         weight = np.asarray(shares, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         weight = np.empty(0)
     if weight.shape != (n_models,) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
-        wanted = f"{n_models} weights from 0 with a positive sum"
-        raise InvalidInput(f"shares={short_repr(shares)} is not possible: pass {wanted}.")
+        expected = f"{n_models} weights from 0 with a positive sum"
+        raise InvalidInput(f"shares={short_repr(shares)} is invalid: pass {expected}.")
     return np.asarray(weight / weight.sum())
+
+
+def load_linear(path: str | os.PathLike[str] | bytes | BinaryIO) -> LinearModel:
+    """Read the weights of a linear model from a file, without scikit-learn.
+
+    Parameters
+    ----------
+    path : str, path-like, bytes or binary file object
+        A file, or the bytes of one, that `rosenblatt.save` or `LinearModel.save` wrote, of any linear member of the
+        family.
+
+    Returns
+    -------
+    LinearModel
+        Predicts as the estimator does; that of the voted perceptron predicts by its average.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is not a whole and sound model file, or holds a model without weights.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rosenblatt import Perceptron, load_linear, save
+    >>> model = Perceptron().fit([[0, 0], [1, 0], [0, 1], [1, 1]], ["no", "yes", "yes", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, f"{folder}/or.safetensors")
+    ...     load_linear(f"{folder}/or.safetensors").predict([[0, 0], [1, 1]]).tolist()
+    ['no', 'yes']
+    """
+    # Imported here: training neither reads nor writes files.
+    from rosenblatt.storage.atomic import source_of
+    from rosenblatt.storage.container import open_container
+
+    name, source = source_of(path)
+    try:
+        opened = open_container(source)
+        names = opened.names("attributes")
+        expect("model" in names, f"it holds a {opened.text('class'):.60}, which is not fitted or has no weights")
+        model = opened.value("attributes", "model")
+        expect(type(model) is LinearModel, "it does not contain a LinearModel")
+    except InvalidInput as fault:
+        raise InvalidInput(
+            f"{name} cannot be loaded: {str(fault).rstrip('.')}. Pass a file that rosenblatt.save wrote, whole and "
+            "unchanged."
+        ) from None
+    loaded: LinearModel = model
+    return loaded

@@ -1,41 +1,45 @@
-"""Several classes as binary problems: codes and tasks."""
+"""Several classes as binary problems: the coding matrix, the task of each row, the class that wins."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.memory import check_memory
+from rosenblatt.data.table import Table, row_numbers
+from rosenblatt.engine.rows import Hyperplanes, Task
+from rosenblatt.engine.scores import weigh_errors
 from rosenblatt.errors import InvalidInput
-from rosenblatt.text import did_you_mean, short_repr
-
-if TYPE_CHECKING:
-    from rosenblatt.engine.rows import Task
+from rosenblatt.text import did_you_mean, listed, short_repr
+from rosenblatt.training.scores import scores
 
 Array = npt.NDArray[Any]
 
 MULTICLASS = ("ovr", "ovo", "ovo-vote", "joint")
-# Bytes for each class in each problem while a task is made: its sign, its cost, and what they are computed from.
+# Bytes per class and problem while a task is made: its sign, its cost, and intermediate results.
 BYTES_PER_SIGN = 18
+# Up to so many classes a product with the coding matrix is faster than sums by class, which do not need the matrix.
+MAX_CLASSES_BY_PRODUCT = 100
 
 
 def by_pairs(multiclass: str) -> bool:
-    """Whether a mode has a problem for each pair of classes."""
+    """Return whether a mode has one problem for each pair of classes."""
     return multiclass.startswith("ovo")
 
 
 def count_problems(n_classes: int, multiclass: str) -> int:
-    """Return the number of binary problems that a multiclass task is turned into: the columns of its `code`."""
+    """Return the number of binary problems: the columns of the `coding_matrix`."""
     if n_classes <= 2:
         return 1
     return n_classes * (n_classes - 1) // 2 if by_pairs(multiclass) else n_classes
 
 
-def code(n_classes: int, multiclass: str) -> Array:
-    """Return the table sign[class, problem] that turns a multiclass task into binary problems.
+def coding_matrix(n_classes: int, multiclass: str) -> Array:
+    """Return sign[class, problem]: whether a class is positive, negative or no example in each binary problem.
 
     Two classes need one problem, whose positive class is the second. Otherwise ``"ovr"`` and ``"joint"`` have one
     problem per class, ``"ovo"`` and ``"ovo-vote"`` one per pair k < l with k positive and l negative.
@@ -48,6 +52,7 @@ def code(n_classes: int, multiclass: str) -> Array:
     Returns
     -------
     int8 array of shape (n_classes, n_problems)
+        With entries 1, -1 and 0.
     """
     if not isinstance(multiclass, str) or multiclass not in MULTICLASS:
         meant = did_you_mean(multiclass, MULTICLASS)
@@ -76,21 +81,24 @@ def code(n_classes: int, multiclass: str) -> Array:
 
 
 def part_names(names: tuple[Any, ...], multiclass: str) -> tuple[tuple[Any, ...], tuple[str, str]]:
-    """Return what the problems of several classes are called, and what a problem and several of them are."""
+    """Return the names of the problems of several classes, and the noun for one problem and for several."""
     if by_pairs(multiclass):
         return tuple(combinations(names, 2)), ("pair", "pairs")
     return names, ("class", "classes")
 
 
+# --------------------------------------------------------------------------------------------------------------- tasks
+
+
 def is_joint(sign: Array, multiclass: str) -> bool:
-    """Whether all classes are learned at once, rather than problem by problem."""
+    """Return whether all classes are learned at once, rather than problem by problem."""
     return multiclass == "joint" and sign.shape[1] > 1
 
 
 def make_task(
     label: Array, sign: Array, multiclass: str, *, class_cost: Array | None = None, weight: Array, bias: float
 ) -> Task:
-    """Return what each row teaches each problem.
+    """Return the task of classification: the sign and the cost of each row in each problem.
 
     As in scikit-learn, one-vs-all weights the class that a problem looks for, and not the rest.
 
@@ -102,11 +110,123 @@ def make_task(
     class_cost : array of shape (n_classes,), optional
         Factor of the steps for each class; one by default.
     """
-    # Imported here: a model that only predicts needs no Numba.
-    from rosenblatt.engine.rows import Task
-
     if class_cost is None:
         class_cost = np.ones(sign.shape[0])
     own = sign > 0 if multiclass == "ovr" and sign.shape[0] > 2 else sign != 0
     cost = np.where(own, class_cost[:, None], 1.0)
     return Task(label, sign, cost, class_cost, weight, np.empty(0), bias)
+
+
+def regression_task(target: Array, weight: Array, bias: float) -> Task:
+    """Return the task of a regression, whose targets are numbers."""
+    one = np.ones((1, 1))
+    return Task(np.zeros(target.size, np.int32), one.astype(np.int8), one, one[0], weight, target, bias)
+
+
+def class_costs(class_weight: Any, classes: Array, counts: Array | None = None) -> Array:
+    """Return the factor of the steps for each class.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+        A class that a dict does not name has factor one.
+    classes : array of shape (n_classes,)
+    counts : int array of shape (n_classes,), optional
+        Rows of each class, for "balanced"; None in a stream, which does not know the rows to come.
+    """
+    if class_weight is None:
+        return np.ones(classes.size)
+    if isinstance(class_weight, str):
+        return _balanced(class_weight, classes, counts)
+    if not isinstance(class_weight, Mapping):
+        raise InvalidInput(f"class_weight={short_repr(class_weight)} is invalid. Pass a dict, 'balanced' or None.")
+    unknown = [key for key in class_weight if key not in classes.tolist()]
+    if unknown and counts is not None and len(class_weight) - len(unknown) < classes.size:
+        raise InvalidInput(
+            f"class_weight names {listed(unknown)}, which y does not have: its classes are {listed(classes)}. "
+            "Use the labels as they are in y."
+        )
+    try:
+        costs = np.array([float(class_weight.get(key, 1.0)) for key in classes.tolist()])
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(
+            f"class_weight has a weight that is not a number ({error}). Weights are numbers from 0."
+        ) from None
+    if not (np.isfinite(costs).all() and costs.min() >= 0.0 and costs.any()):
+        raise InvalidInput(
+            f"class_weight={short_repr(class_weight)} has weights that are negative, not finite, or all zero. Weights "
+            "are numbers from 0, one of them above it."
+        )
+    return costs
+
+
+def _balanced(class_weight: str, classes: Array, counts: Array | None) -> Array:
+    """Return factors that give each class the same share of the rows."""
+    if class_weight != "balanced":
+        meant = did_you_mean(class_weight, ["balanced"])
+        raise InvalidInput(
+            f"class_weight={short_repr(class_weight)} is not known. Pass a dict, 'balanced' or None.{meant}"
+        )
+    if counts is None:
+        raise InvalidInput(
+            "class_weight='balanced' is not supported for partial_fit, which cannot know the classes to come. "
+            "Compute the weights yourself and pass them as a dict."
+        )
+    return np.asarray(int(counts.sum()) / (classes.size * counts))
+
+
+# ----------------------------------------------------------------------------------------------------------- decisions
+
+
+def decision(problem_scores: Array, n_classes: int, multiclass: str) -> Array:
+    """Return the scores of the classes, from those of the problems.
+
+    One-vs-one adds up, for each class, its signed scores against every other. With votes, each pair of classes casts
+    one vote. Ties are broken by the sum of scores, scaled to at most a third of a vote. The other modes have one
+    problem per class, or a single one for two classes.
+    """
+    if not by_pairs(multiclass) or n_classes <= 2:
+        return problem_scores
+    sums = _sum_by_class(problem_scores, n_classes)
+    if multiclass == "ovo":
+        return sums
+    votes = _sum_by_class(np.where(problem_scores > 0, 1, -1).astype(problem_scores.dtype), n_classes) / 2
+    return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
+
+
+def _sum_by_class(pair_scores: Array, n_classes: int) -> Array:
+    """Return for each class the sum of its scores against each other class."""
+    if n_classes <= MAX_CLASSES_BY_PRODUCT:
+        return np.asarray(pair_scores @ coding_matrix(n_classes, "ovo").T.astype(pair_scores.dtype))
+    sums = np.zeros((pair_scores.shape[0], n_classes), pair_scores.dtype)
+    start = 0
+    for k in range(n_classes - 1):  # the pairs of k with the classes after it are neighbours
+        against = pair_scores[:, start : start + n_classes - 1 - k]
+        sums[:, k] += against.sum(axis=1)
+        sums[:, k + 1 :] -= against
+        start += n_classes - 1 - k
+    return sums
+
+
+def winners(class_scores: Array) -> Array:
+    """Return the number of the class with the highest score; a tie of two classes goes to the negative one."""
+    if class_scores.shape[1] == 1:
+        return np.asarray(class_scores[:, 0] > 0, dtype=np.intp)
+    return np.asarray(class_scores.argmax(axis=1))
+
+
+def elect(table: Table, subset: Array, planes: Hyperplanes, n_classes: int, multiclass: str) -> Array:
+    """Return the number of the class that wins on each row of a subset."""
+    return winners(decision(scores(table, planes, subset), n_classes, multiclass))
+
+
+def weigh_rows(table: Table, task: Task, order: Array, planes: Hyperplanes, multiclass: str) -> tuple[float, float]:
+    """Return the weight of the rows that another class wins, and of all rows; an empty order means every row."""
+    if not by_pairs(multiclass) or planes.b.size == 1:
+        wrong, total = weigh_errors(table.rows, task, order, planes)
+        return float(wrong), float(total)
+    subset = order if order.size else row_numbers(np.arange(table.shape[0]))
+    label = task.label[subset]
+    cost = np.append(task.class_cost, 1.0)[label] * (task.sample_weight[subset] if task.sample_weight.size else 1.0)
+    elected = elect(table, subset, planes, task.sign.shape[0], multiclass)
+    return float(cost[elected != label].sum()), float(cost.sum())

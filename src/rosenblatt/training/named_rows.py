@@ -1,4 +1,4 @@
-"""Rows that are dicts from the names of features to numbers."""
+"""Single rows of a stream: dicts from the names of features to numbers, and arrays."""
 
 from __future__ import annotations
 
@@ -12,19 +12,107 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.dense import unmasked
+from rosenblatt.data.sparse import sp
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput
 
 Array = npt.NDArray[Any]
 
-Columns = dict[str, int]
+DOUBLE = np.dtype(np.float64)
 NOT_FINITE = "x contains NaN, infinity or values whose square overflows. Remove such rows or scale them."
+
+
+class RowLayout(NamedTuple):
+    """Where the names of a row are. The next row usually has the same names, and can reuse it.
+
+    The entries are sorted, so that sums are added up in the order of the columns, as in a matrix.
+    """
+
+    size: int  # number of names
+    values: Callable[[Mapping[str, float]], Iterable[float]]  # of a row; a `KeyError` if it lacks a name
+    pack: Callable[..., bytes]  # from these values to their bytes, in the dtype of the weights
+    indices: Array  # columns of these values, ascending
+
+
+def _layout_of(columns: Mapping[str, int], names: Iterable[str], dtype: np.dtype[Any]) -> RowLayout:
+    """Return the layout of names; raise a `KeyError` for one that has no column."""
+    pairs = sorted([(columns[name], name) for name in names])
+    ordered = [name for _, name in pairs]
+    # An itemgetter of one name returns no tuple.
+    values = itemgetter(*ordered) if len(ordered) > 1 else lambda x: [x[name] for name in ordered]
+    pack = Struct(f"{len(pairs)}{dtype.char}").pack
+    return RowLayout(len(pairs), values, pack, np.array([column for column, _ in pairs], np.int64))
+
+
+def _read_values(layout: RowLayout, x: Mapping[str, float], dtype: np.dtype[Any]) -> Array:
+    """Return the values of a row; unlike `RowLayout.pack`, convert texts that are numbers."""
+    try:
+        return np.fromiter(layout.values(x), dtype, layout.size)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.") from None
 
 
 @cache
 def _ends(size: int) -> Array:
-    """Return where a single row of so many entries begins and ends; nobody writes to it."""
+    """Return the row pointer of a single row with this many entries; it must not be written to."""
     return np.array([0, size], np.int64)
+
+
+def _as_table(columns: Mapping[str, int], x: Mapping[str, float]) -> Table:
+    """Return a row whose names all have columns as a table."""
+    layout = _layout_of(columns, x, DOUBLE)
+    data = _read_values(layout, x, DOUBLE)
+    with np.errstate(over="ignore", invalid="ignore"):
+        length = float(data @ data)
+    if not length < np.inf:
+        raise InvalidInput(NOT_FINITE)
+    row = Csr(data, layout.indices, _ends(data.size) if data.size < 4096 else np.array([0, data.size], np.int64))
+    return Table(row, (1, max(len(columns), 1)), DOUBLE, length)
+
+
+class NamedColumns(dict[str, int]):
+    """The column of each name, for a stream of dicts.
+
+    Attributes
+    ----------
+    layout : RowLayout or None
+        Of the last row.
+    """
+
+    __slots__ = ("layout",)
+
+    def __init__(self, columns: Any = ()) -> None:
+        super().__init__(columns)
+        self.layout: RowLayout | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NamedColumns, (dict(self),)
+
+    def add(self, x: Mapping[str, float]) -> None:
+        """Add a column for each new name, in the order of the row: columns must not depend on the hashes of names."""
+        _as_table({name: place for place, name in enumerate(x)}, x)  # an invalid row must not leave its names
+        if not x and not self:
+            raise InvalidInput("x has no features, and there were none before. Begin with a row that has some.")
+        for name in x:
+            self.setdefault(name, len(self))
+
+    def known_part(self, x: Mapping[str, float]) -> dict[str, float]:
+        """Return the entries whose names have columns; the others count as zero."""
+        return {name: value for name, value in x.items() if name in self}
+
+    def row(self, x: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[bytes, Array] | None:
+        """Return the bytes of a row's values and their columns, and keep the layout; None if a name has no column."""
+        try:
+            layout = _layout_of(self, x, dtype)
+        except KeyError:
+            return None
+        self.layout = layout
+        return _read_values(layout, x, dtype).tobytes(), layout.indices
+
+    def table(self, x: Mapping[str, float]) -> Table:
+        """Return a row as a table; names without a column count as zero."""
+        return _as_table(self, self.known_part(x))
 
 
 def is_dict(x: Any) -> bool:
@@ -38,69 +126,16 @@ def row_names(x: Any) -> tuple[str, ...]:
     return names if all(isinstance(name, str) for name in names) else ()
 
 
-class Layout(NamedTuple):
-    """Where the names of a row are: the next row mostly has the same, and then needs no look at each.
-
-    The entries are sorted, so that sums are added up in the order of the columns, as in a matrix.
-    """
-
-    columns: Columns  # that this is about
-    size: int  # how many names
-    values: Callable[[Mapping[str, float]], Iterable[float]]  # of a row; a `KeyError` if it lacks a name
-    pack: Callable[..., bytes]  # from these values to their bytes, in the dtype of the weights
-    indices: Array  # columns of these values, ascending
-
-
-def layout_of(columns: Columns, names: Iterable[str], dtype: np.dtype[Any]) -> Layout:
-    """Return where names are; raise a `KeyError` for one that has no column."""
-    found = sorted([(columns[name], name) for name in names])
-    ordered = [name for _, name in found]
-    # A getter of one name returns no tuple.
-    values = itemgetter(*ordered) if len(ordered) > 1 else lambda x: [x[name] for name in ordered]
-    pack = Struct(f"{len(found)}{dtype.char}").pack
-    return Layout(columns, len(found), values, pack, np.array([column for column, _ in found], np.int64))
-
-
-def read_values(layout: Layout, x: Mapping[str, float], dtype: np.dtype[Any]) -> Array:
-    """Return the values of a row; unlike `Layout.pack`, read texts that are numbers."""
-    try:
-        return np.fromiter(layout.values(x), dtype, layout.size)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.") from None
-
-
-def named_row(columns: Columns, x: Mapping[str, float], dtype: np.dtype[Any]) -> Csr:
-    """Return a row whose names all have columns; raise a `KeyError` for one that has none."""
-    layout = layout_of(columns, x, dtype)
-    data, indices = read_values(layout, x, dtype), layout.indices
-    return Csr(data, indices, _ends(data.size) if data.size < 4096 else np.array([0, data.size], np.int64))
-
-
-def known_part(columns: Columns, x: Mapping[str, float]) -> dict[str, float]:
-    """Return the entries whose names have columns, as the others count as zero."""
-    return {name: value for name, value in x.items() if name in columns}
-
-
-def add_names(columns: Columns, x: Mapping[str, float]) -> None:
-    """Add a column for each new name, in the order of the row: columns must not depend on the hashes of names."""
-    if not x and not columns:
-        raise InvalidInput("x has no features, and there were none before. Begin with a row that has some.")
-    for name in x:
-        columns.setdefault(name, len(columns))
-
-
-def check_finite(row: Csr) -> float:
-    """Return the squared length of a row; raise an error if that is not finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        length = float(row.data @ row.data)
-    if not length < np.inf:
-        raise InvalidInput(NOT_FINITE)
-    return length
-
-
-def as_row(x: Any) -> Array:
-    """Return a row as an array of numbers."""
-    try:
-        return np.asarray(unmasked(x), dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(f"x cannot be read as numbers ({error}). Pass one row of numbers, or a dict.") from None
+def array_table(x: Any, features: int | None) -> Table:
+    """Return a row without names as a table; raise an error unless it has this many features, if that is known."""
+    row: Any = x
+    if not sp.issparse(x):
+        try:
+            row = np.asarray(unmasked(x), dtype=np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InvalidInput(f"x cannot be read as numbers ({error}). Pass one row of numbers, or a dict.") from None
+    single = row.ndim == 1 or (sp.issparse(x) and row.shape[0] == 1)
+    if not single or features not in (None, row.shape[-1]):
+        expected = "" if features is None else f"; the model has {features} features"
+        raise InvalidInput(f"x has shape {row.shape}{expected}. Pass one row: an array of shape (n_features,).")
+    return as_table(row if row.ndim == 2 else row.reshape(1, -1))

@@ -1,4 +1,4 @@
-"""In which order the rows are presented, and with which learning rate."""
+"""The order of the rows in each epoch, and the learning rate."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ BLOCKS_AT_ONCE = 4
 
 
 def constant(epoch: int) -> float:
-    """Learning rate that stays."""
+    """Return the factor 1."""
     return 1.0
 
 
 def inverse(epoch: int) -> float:
-    """Learning rate 1/t in epoch t."""
+    """Return the factor 1/t in epoch t."""
     return 1.0 / epoch
 
 
 def inverse_sqrt(epoch: int) -> float:
-    """Learning rate 1/sqrt(t) in epoch t."""
+    """Return the factor 1/sqrt(t) in epoch t."""
     return float(epoch**-0.5)
 
 
 def step_decay(factor: float = 0.5, every: int = 10) -> Schedule:
-    """Learning rate that is multiplied by `factor` after each `every` epochs."""
+    """Return a schedule that multiplies the rate by `factor` after each `every` epochs."""
     if not is_real(factor) or not is_whole(every) or not 0.0 < factor <= 1.0 or every < 1:
         raise InvalidInput(
-            f"factor={short_repr(factor)} or every={short_repr(every)} is not possible: pass a factor above 0 and at "
+            f"factor={short_repr(factor)} or every={short_repr(every)} is invalid: pass a factor above 0 and at "
             "most 1, and a whole number of epochs from 1."
         )
     return lambda epoch: float(factor ** ((epoch - 1) // every))
@@ -61,9 +61,9 @@ ORDERS = ("cyclic", "shuffled", "random")
 class Order:
     """Orders of presentation, one per epoch.
 
-    Reshuffling single rows of a matrix that does not fit the cache makes memory the limit, at a third of its
-    speed. Where the labels arrive mixed already, blocks of neighbours are shuffled instead and walked a few at
-    a time; where they come sorted, single rows are, as learning from runs of one class would suffer.
+    Shuffling single rows of a matrix that does not fit the cache makes memory the bottleneck, at a third of the speed.
+    If the labels are mixed already, blocks of neighbours are shuffled instead, and read a few at a time. If they are
+    sorted, single rows are shuffled, as runs of one class would harm learning.
     """
 
     def __init__(self, kind: str, label: Array, subset: Array, seed: int, by_blocks: bool | None = None) -> None:

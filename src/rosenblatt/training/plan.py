@@ -12,12 +12,11 @@ import numpy.typing as npt
 from rosenblatt.data.numbers import is_real, is_truth, is_whole
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.text import count, did_you_mean, short_repr
+from rosenblatt.text import brief, count, did_you_mean, short_repr
 from rosenblatt.training.order import ORDERS, SCHEDULES, Schedule
 from rosenblatt.training.stopping import Stop
 
 if TYPE_CHECKING:
-    from rosenblatt.training.guarantees import Guarantee
     from rosenblatt.training.model import LinearModel
 
 Array = npt.NDArray[Any]
@@ -37,7 +36,7 @@ class Epoch:
         Mean loss per row, over all problems, met while the weights changed.
     error : float or None
         Error of the weights at the end of the epoch, on the validation rows if there are any, otherwise on the
-        training rows; None where nothing asked for it.
+        training rows; None if it was not needed.
     seconds : float
         Since the start.
     coef, intercept : array
@@ -54,9 +53,7 @@ class Epoch:
     intercept: Array
 
     def __repr__(self) -> str:
-        """Return the epoch in a few lines, without its weights where they are many."""
-        from rosenblatt.text import brief
-
+        """Return the epoch in a few lines, without its weights if there are many."""
         return brief(self)
 
 
@@ -64,48 +61,32 @@ def _is_count(value: Any) -> bool:
     return is_whole(value) and bool(value >= 1)
 
 
-# What the fields of a plan may be: words, or values that fit, with what an impossible one should have been.
+# Values that the fields of a plan may have: choices, or a condition and its description.
 _CHOICES = {"order": ORDERS, "schedule": tuple(SCHEDULES), "keep": ("last", "best")}
-_NUMBERS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "epochs": (_is_count, "a whole number from 1"),
-    "patience": (_is_count, "a whole number of epochs from 1"),
-    "threads": (_is_count, "a whole number from 1"),
-    "seed": (lambda value: is_whole(value) and bool(value >= 0), "a whole number from 0"),
+_CONDITIONS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "max_iter": (_is_count, "a whole number from 1"),
+    "n_iter_no_change": (_is_count, "a whole number of epochs from 1"),
+    "n_jobs": (_is_count, "a whole number from 1"),
+    "random_state": (lambda value: is_whole(value) and bool(value >= 0), "a whole number from 0"),
     "batch": (is_truth, "True or False"),
-    "eta": (lambda value: is_real(value) and 0 < float(value) < np.inf, "a positive number"),
+    "eta0": (lambda value: is_real(value) and 0 < float(value) < np.inf, "a positive number"),
     "tol": (lambda value: value is None or (is_real(value) and value == value), "a number, or None for all epochs"),
-    "seconds": (lambda value: value is None or (is_real(value) and value > 0), "a positive number, or None"),
+    "max_seconds": (lambda value: value is None or (is_real(value) and value > 0), "a positive number, or None"),
     "callback": (lambda value: value is None or callable(value), "a function of an Epoch, or None"),
-}
-# What the same is called elsewhere: in the estimators, and in other packages.
-SYNONYMS = {
-    "max_iter": "epochs",
-    "n_epochs": "epochs",
-    "shuffle": "order",
-    "eta0": "eta",
-    "learning_rate": "eta",
-    "max_seconds": "seconds",
-    "time_limit": "seconds",
-    "n_iter_no_change": "patience",
-    "random_state": "seed",
-    "n_jobs": "threads",
 }
 
 
 def check_names(function: str, names: Iterable[str], known: Sequence[str]) -> None:
-    """Raise an error for the first name that is not a parameter of a function, with the one that was meant."""
+    """Raise an error for the first name that is not a parameter of a function, with the closest one that is."""
     for name in names:
         if name not in known:
-            synonym = SYNONYMS.get(name)
-            meant = f" Did you mean {synonym!r}?" if synonym in known else did_you_mean(name, known)
-            raise InvalidArgument(
-                f"{function} has no parameter {name!r}.{meant or ' It has ' + ', '.join(known) + '.'}"
-            )
+            meant = did_you_mean(name, known) or f" It has {', '.join(known)}."
+            raise InvalidArgument(f"{function} has no parameter {name!r}.{meant}")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a run proceeds and when it ends.
+    """How a run proceeds and when it ends. The names are those of scikit-learn where it has them.
 
     Attributes
     ----------
@@ -113,58 +94,55 @@ class Plan:
         Reshuffled each epoch, as the rows are stored, or drawn with replacement.
     schedule : str or callable
         Factor of the learning rate by epoch: a name in `SCHEDULES` or a function of the epoch's number from 1.
-    eta : float
+    eta0 : float
         Learning rate.
     batch : bool
         One update per epoch, by the sum over all misclassified rows.
-    epochs : int
-        Most epochs.
-    seconds : float or None
-        Most seconds.
+    max_iter : int
+        Maximum number of epochs.
+    max_seconds : float or None
+        Time limit; None for no limit.
     tol : float or None
         Improvement of the mean loss (of the error, with validation rows) that counts as progress; also the
         margin, as a share of the radius, below which separating is given up. None: run all epochs.
-    patience : int
+    n_iter_no_change : int
         Epochs without progress that end the run.
     keep : {"last", "best"}
         Which weights to return: of the last epoch, or those with the fewest errors at the end of an epoch. A run
         that ends with everything separated keeps its last.
-    seed : int
-        For the order.
-    threads : int
-        Most threads; the result does not depend on it.
+    random_state : int
+        Seed of the order.
+    n_jobs : int
+        Maximum number of threads; the result does not depend on it.
     callback : callable or None
         Called with an `Epoch` after each; a true answer ends the run.
     """
 
     order: str = "shuffled"
     schedule: str | Schedule = "constant"
-    eta: float = 1.0
+    eta0: float = 1.0
     batch: bool = False
-    epochs: int = 1000
-    seconds: float | None = None
+    max_iter: int = 1000
+    max_seconds: float | None = None
     tol: float | None = 1e-3
-    patience: int = 5
+    n_iter_no_change: int = 5
     keep: str = "last"
-    seed: int = 0
-    threads: int = 1
+    random_state: int = 0
+    n_jobs: int = 1
     callback: Callable[[Epoch], Any] | None = None
 
     def __post_init__(self) -> None:
-        """Raise an error for values without a meaning."""
-        for name, words in _CHOICES.items():
+        """Raise an error for invalid values."""
+        for name, choices in _CHOICES.items():
             value = getattr(self, name)
-            if not (isinstance(value, str) and value in words) and not (name == "schedule" and callable(value)):
-                choices = f"one of {', '.join(words)}" + (
-                    ", or a function of the epoch's number" * (name == "schedule")
-                )
-                raise InvalidInput(
-                    f"{name}={short_repr(value)} is not known: choose {choices}.{did_you_mean(value, words)}"
-                )
-        for name, (fits, wanted) in _NUMBERS.items():
+            if not (isinstance(value, str) and value in choices) and not (name == "schedule" and callable(value)):
+                valid = f"one of {', '.join(choices)}" + ", or a function of the epoch's number" * (name == "schedule")
+                meant = did_you_mean(value, choices)
+                raise InvalidInput(f"{name}={short_repr(value)} is not known: choose {valid}.{meant}")
+        for name, (fits, valid) in _CONDITIONS.items():
             value = getattr(self, name)
             if not fits(value):
-                raise InvalidInput(f"{name}={short_repr(value)} is not possible: pass {wanted}.")
+                raise InvalidInput(f"{name}={short_repr(value)} is invalid: pass {valid}.")
 
     def rate(self, epoch: int) -> float:
         """Return the learning rate of an epoch."""
@@ -172,15 +150,15 @@ class Plan:
         factor = schedule(epoch)
         if not (type(factor) is float or is_real(factor)) or not 0 < factor < np.inf:
             raise InvalidInput(
-                f"The schedule returned {short_repr(factor)} for epoch {epoch}, which is no learning rate. It must "
+                f"The schedule returned {short_repr(factor)} for epoch {epoch}, which is not a learning rate. It must "
                 "return a positive number."
             )
-        return float(factor) * self.eta
+        return float(factor) * self.eta0
 
     def first_pass(self, mistakes: Sequence[int], trials: int) -> tuple[int, int] | None:
-        """Return the rows of the first epoch and the mistakes on them, if each row was new to the weights that it met.
+        """Return the rows and mistakes of the first epoch, if no row had been seen by the weights that predicted it.
 
-        That is not so for rows drawn with replacement. A batch has one hypothesis for all rows, which knows none.
+        Rows drawn with replacement may have been. A batch has one hypothesis for all rows, zero.
         """
         rows = trials // len(mistakes) if mistakes else 0
         return None if self.order == "random" or self.batch or not rows else (rows, mistakes[0])
@@ -192,7 +170,7 @@ def _check_run(run: Run) -> None:
     expect(1 <= rows <= 1 << 62 and mistakes >= 0, "a run has a pass without rows")
 
 
-# A field of type Any: a file may hold a certificate, and whoever reads one without needs not import proofs.
+# The certificate's type is Any: reading a file without one must not import the proofs.
 @stored("Run", check=_check_run)
 @dataclass(frozen=True)
 class Run:
@@ -205,8 +183,8 @@ class Run:
     losses : tuple of float
         Mean loss per row in each epoch, met while the weights changed.
     errors : tuple of float or None
-        Error at the end of each epoch, on the validation rows if there are any. None where it was not measured: while
-        mistakes become fewer fast, the last weights are the best. Empty if none was.
+        Error at the end of each epoch, on the validation rows if there are any. None if it was not measured: while
+        mistakes decrease fast, the last weights are the best. Empty if none was.
     updates : int
         Changes of the weights.
     epochs : int
@@ -231,12 +209,13 @@ class Run:
         The largest margin that any separating hyperplane can have, as the run's own mistakes prove, for the
         problem where it is smallest; None with a penalty or without an update.
     certificate : Certificate or None
-        The proof, where the run ended because two classes cannot be separated.
+        The proof, if the run ended because two classes cannot be separated.
     model : LinearModel or None
-        What `train` learned. None for the `run_` of an estimator, which has its `coef_` and `intercept_` itself.
+        The result of `train`. None for the `run_` of an estimator, which has its `coef_` and `intercept_` itself.
     single_pass : (int, int) or None
-        Rows that each met weights which had not seen them, and the mistakes on them: of the first epoch, or of a whole
-        stream. None where there was no such pass: rows drawn with replacement, a batch, a warm start, a regression.
+        Rows that were predicted by weights which had not seen them, and the mistakes on them: of the first epoch, or of
+        a whole stream. None if there was no such pass: rows drawn with replacement, a batch, a warm start, a
+        regression.
     """
 
     mistakes: tuple[int, ...]
@@ -258,9 +237,7 @@ class Run:
     single_pass: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
-        """Return the record in a few lines: of long columns the first epochs."""
-        from rosenblatt.text import brief
-
+        """Return the record in a few lines, with the first epochs of long columns."""
         return brief(self, ("stop", "reason", "epochs"))
 
     def __str__(self) -> str:
@@ -288,11 +265,11 @@ class Run:
     def _own_model(self) -> LinearModel:
         if self.model is None:
             raise AttributeError("The run of an estimator has no weights. They are its coef_ and intercept_.")
-        found: LinearModel = self.model
-        return found
+        model: LinearModel = self.model
+        return model
 
     def guarantees(self, delta: float = 0.05) -> tuple[Guarantee, ...]:
-        """Return what the mistakes of the first pass, or of a stream, say about new rows.
+        """Return bounds on the error on new rows, from the mistakes of the first pass or of a stream.
 
         Parameters
         ----------
@@ -302,10 +279,44 @@ class Run:
         Returns
         -------
         tuple of Guarantee
-            Empty for several problems at once, whose mistakes are not one another's, and where rows were not new to
-            the weights that they met: see `single_pass`.
+            Empty for several problems, and if rows had been seen by the weights that predicted them: see `single_pass`.
         """
-        # Imported here: training itself has no use for theorems.
-        from rosenblatt.training.guarantees import guarantees
+        # Imported here: training itself does not use these theorems.
+        from rosenblatt.bounds import average_risk, voted_risk
 
-        return guarantees(self, delta)
+        if len(self.stops) > 1 or self.single_pass is None:
+            return ()
+        rows, mistakes = self.single_pass
+        passed = "the stream" if self.stop is Stop.CHUNK else "the first pass"
+        average, vote = average_risk(mistakes, rows, delta), voted_risk(mistakes, rows, delta)
+        return (
+            Guarantee(average, 1 - delta, f"the hypotheses of {passed}, on average"),
+            Guarantee(vote, 1 - delta, "their vote, each once per trial"),
+        )
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A bound on the error on new rows.
+
+    Attributes
+    ----------
+    risk : float
+        Upper bound on the error, between 0 and 1; a bound above 1 is vacuous.
+    confidence : float
+        Probability over the rows with which it holds.
+    hypothesis : str
+        The weights that it is about.
+    assumption : str
+        What the rows must satisfy.
+    source : str
+        Who proved it.
+    """
+
+    risk: float
+    confidence: float
+    hypothesis: str
+    assumption: str = "independent rows of one distribution, seen once, in an order that does not depend on them"
+    source: str = (
+        "Cesa-Bianchi, Conconi and Gentile (2004), On the generalization ability of on-line learning algorithms"
+    )

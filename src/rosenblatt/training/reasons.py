@@ -1,4 +1,4 @@
-"""Why a run ended, in words: what each end means for what was learned, and in which way."""
+"""Why a run ended, as a sentence for the user."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from rosenblatt.text import count, listed, rounded_up
 from rosenblatt.training.stopping import Stop
 
 if TYPE_CHECKING:
+    from rosenblatt.training.algorithm import Algorithm
     from rosenblatt.training.trainer import Trainer
 
-# What an end means depends on how rows are presented and what is learned from them. These are templates: `totals` is
-# there for a single problem only, `proof` where the run has proved something about margins. `beyond` says what to try
-# where no hyperplane will do; a remedy that the run has tried already is left out. An epoch without an update says
-# something of the last weights, and of the rows that were learned from: `under` and `rows` say so where others predict
-# (an average, a vote, the weights of an earlier epoch), or where rows were held out or have no weight.
+# Templates of the reason for each end, by the kind of training. `totals` is empty unless there is a single problem,
+# `proof` unless the run has proved a bound on the margin. `beyond` is advice for rows that no hyperplane separates,
+# without remedies that the run has already tried. An epoch without an update is about the last weights and the rows
+# that were learned from: `under` and `rows` say so if others predict (an average, a vote, the weights of an earlier
+# epoch), or if rows were held out or have no weight.
 Words = dict[Stop, str]
 
 _SHARED: Words = {
@@ -40,8 +41,7 @@ BATCH = PERCEPTRON | {
     Stop.TRAINING: Stop.TRAINING.value
     + ": {patience} in a row did not lower the share of misclassified rows{by}{proof}",
 }
-KERNEL = PERCEPTRON
-UNBOUNDED_KERNEL = KERNEL | {
+UNBOUNDED_KERNEL = PERCEPTRON | {
     Stop.TRAINING: "no progress in {patience} in a row: the mean loss did not fall{by}, or the mistakes are so many "
     "that a separator would promise nothing of new rows{proof}; if the rows are noisy, margin=4 and max_updates=8 may "
     "help",
@@ -50,7 +50,7 @@ AT_REST = (
     "an epoch passed without an update, but not without mistakes: they are of rows that the rule does not move the "
     "weights for, and more epochs would change nothing"
 )
-LIMITED_KERNEL = KERNEL | {
+LIMITED_KERNEL = PERCEPTRON | {
     Stop.TRAINING: "no update was left to make: every row has its margin, or has been updated as often as a row may be",
 }
 LOSS = _SHARED | {
@@ -64,8 +64,17 @@ REGRESSION = LOSS | {
 }
 
 
-# A figure still falls if its mean over the last third of the epochs is at most this share of that over the second. Of
-# fewer epochs nobody can tell.
+def words_for(algorithm: Algorithm, *, regression: bool = False, batch: bool = False) -> Words:
+    """Return the templates for training an algorithm."""
+    if regression:
+        return REGRESSION
+    if not algorithm.finite_updates:
+        return LOSS
+    return BATCH if batch else PERCEPTRON
+
+
+# A figure still falls if its mean over the last third of the epochs is at most this share of that over the second
+# third. Fewer epochs are too few to say.
 FALL, LEAST_EPOCHS = 0.95, 10
 # Margins below this share of the radius are rounding.
 LEAST_SHARE = 1e-9
@@ -80,13 +89,13 @@ CYCLE_COMPUTED = (
 
 
 def falls(figures: Sequence[float]) -> bool:
-    """Return whether a figure of each epoch fell until the end, as far as one can tell."""
+    """Return whether a figure fell until the last epoch; True if there are too few epochs to say."""
     third = len(figures) // 3
     return len(figures) < LEAST_EPOCHS or sum(figures[-third:]) <= FALL * sum(figures[-2 * third : -third])
 
 
 def outlook(mistakes: Sequence[int], losses: Sequence[float], beyond: str) -> dict[str, str]:
-    """Return what to expect of more epochs, by the mistakes and by the losses of those that there were."""
+    """Return what to expect from more epochs, judging by mistakes and by losses."""
     in_vain = "more epochs will hardly help"
     return {
         "fewer_mistakes": ": allow more epochs" if falls(mistakes) else f", and no longer fewer: {in_vain}; {beyond}",
@@ -97,18 +106,18 @@ def outlook(mistakes: Sequence[int], losses: Sequence[float], beyond: str) -> di
 def by_part(
     stops: tuple[Stop, ...], names: Sequence[Any], noun: tuple[str, str], sentence: Callable[[Stop], str]
 ) -> str:
-    """Return how the parts of a run ended, each way with its parts by name.
+    """Return how the parts of a run ended, with the names of the parts for each end.
 
     Parameters
     ----------
     stops : tuple of Stop
         How each part ended.
     names : sequence
-        What each part is called; empty if they have no names.
+        Names of the parts; empty if they have none.
     noun : (str, str)
-        What a part is, and several of them.
+        Noun for one part and for several.
     sentence : callable
-        From an end to its words.
+        Returns the reason for an end.
 
     Returns
     -------
@@ -137,24 +146,24 @@ def reason(run: Trainer, stops: tuple[Stop, ...], bounds: Sequence[float]) -> st
     stops : tuple of Stop
         How each part ended.
     bounds : sequence of float
-        The largest margin that a separator of each part can have, as far as the run has proved.
+        Upper bound on the margin of any separator of each part, as the run has proved.
     """
-    shown = run.runner
+    runner = run.runner
 
     def sentence(stop: Stop) -> str:
         ended = [part for part, end in enumerate(stops) if end is stop]
-        at_rest = stop is Stop.TRAINING and set(ended) <= set(run.rules.at_rest) and shown.words is not LIMITED_KERNEL
-        words = AT_REST if at_rest else shown.words[stop]
+        at_rest = stop is Stop.TRAINING and set(ended) <= set(run.rules.at_rest) and runner.words is not LIMITED_KERNEL
+        words = AT_REST if at_rest else runner.words[stop]
         return _sentence(run, stop, max(bounds[part] for part in ended), words)
 
-    reason = by_part(stops, shown.names, shown.noun, sentence)
+    reason = by_part(stops, runner.names, runner.noun, sentence)
     if run.kept < len(run.mistakes) or (run.best is not None and set(stops) != {Stop.SEPARATED}):
         reason += f"; the weights of epoch {run.kept} are kept, the best of {len(run.mistakes)}"
     return reason + (_prediction(run) if set(stops) == {Stop.SEPARATED} else "") + "."
 
 
 def _prediction(run: Trainer) -> str:
-    """Return how what predicts does on the rows, where it is not the weights that have them on their sides."""
+    """Return how the predictor does on the rows, if it is not the weights that have every row on its side."""
     what = run.runner.predictor or "the kept weights" * (run.kept < len(run.mistakes))
     if not what:
         return ""
@@ -162,10 +171,6 @@ def _prediction(run: Trainer) -> str:
     if wrong is None:
         return f"; {what}, by which the model predicts, may err on some of them"
     return f"; {what}, by which the model predicts, {f'errs on {wrong}' if wrong else 'errs on none'} of them"
-
-
-def _cycle(run: Trainer) -> str:
-    return CYCLE_PROVED if run.runner.cycle_proves() else CYCLE_COMPUTED
 
 
 def _sentence(run: Trainer, stop: Stop, bound: float, words: str) -> str:
@@ -185,8 +190,8 @@ def _sentence(run: Trainer, stop: Stop, bound: float, words: str) -> str:
         "loss": run.losses[-1],
         "zero_loss": run.runner.zero_loss,
         "remedy": run.runner.remedy,
-        "seconds": run.plan.seconds,
-        "patience": count(run.plan.patience, "epoch"),
+        "seconds": run.plan.max_seconds,
+        "patience": count(run.plan.n_iter_no_change, "epoch"),
         "by": f" by {run.plan.tol:g}" if run.plan.tol else "",
         "beyond": run.runner.beyond,
         "every": "every epoch" if run.rules.cycle == 1 else f"every {run.rules.cycle} epochs",
@@ -195,6 +200,7 @@ def _sentence(run: Trainer, stop: Stop, bound: float, words: str) -> str:
         "support": 0 if certificate is None else len(certificate.support),
     }
     figures |= outlook(run.mistakes, run.losses, run.runner.beyond)
-    figures["cycle"] = _cycle(run).format(**figures) if stop is Stop.CYCLE else ""
+    if stop is Stop.CYCLE:
+        figures["cycle"] = (CYCLE_PROVED if run.runner.cycle_proves() else CYCLE_COMPUTED).format(**figures)
     figures["proof"] = run.runner.proof.format(**figures) if np.isfinite(share) else ""
     return words.format(**figures)

@@ -1,4 +1,4 @@
-"""Every trial of a fit, through the estimator's own training: nothing is learned twice, nothing differs."""
+"""Record every trial of a fit, through the estimator's own training."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy.typing as npt
 from rosenblatt.data.table import row_numbers
 from rosenblatt.errors import InvalidInput
 from rosenblatt.text import brief, count
-from rosenblatt.training.algorithm import as_hyperplanes
-from rosenblatt.training.in_memory import InMemory
+from rosenblatt.training.algorithm import EpochArgs, as_hyperplanes
+from rosenblatt.training.in_memory import InMemory, Job
 from rosenblatt.training.plan import Run
+from rosenblatt.training.runner import EpochStats, RunClock
 from rosenblatt.training.scores import scores
-from rosenblatt.training.trainer import Clock
 
 Array = npt.NDArray[Any]
 
-# Trials that a recording holds at most: what a person, or a page, can still look at.
+# A recording is for a person, or a page, to look at.
 MAX_TRIALS = 1_000_000
 
 
@@ -41,7 +41,7 @@ class Trial:
     score : float or array of shape (n_problems,)
         f(x) = w.x + b before the update.
     loss : float
-        The loss of the method, such as max(0, -y f(x)) for the perceptron.
+        The loss of the algorithm, such as max(0, -y f(x)) for the perceptron.
     mistake : bool
         Whether y f(x) <= 0, for any problem.
     w, b : array and float, or arrays of shape (n_problems, n_features) and (n_problems,)
@@ -71,7 +71,7 @@ class Trial:
     cycle: int | None = None
 
     def __repr__(self) -> str:
-        """Return the trial in a few lines, without its weights where they are many."""
+        """Return the trial in a few lines, without its weights if there are many."""
         return brief(self)
 
 
@@ -99,7 +99,7 @@ class Recording:
     estimator : object
         The fitted estimator.
     vectors : int array of shape (n_features,), or None
-        In the dual: the rows that the columns of W are the coefficients of.
+        With a kernel: the rows whose coefficients the columns of W are.
     """
 
     row: Array
@@ -117,7 +117,7 @@ class Recording:
     vectors: Array | None = None
 
     def __repr__(self) -> str:
-        """Return the recording in a few lines: of long columns the size."""
+        """Return the recording in a few lines, with the size of long columns."""
         return brief(self)
 
     def __str__(self) -> str:
@@ -160,10 +160,10 @@ class Recording:
 
 
 def record(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Recording:
-    """Fit an estimator and write down every trial.
+    """Fit an estimator and record every trial.
 
-    The estimator learns through its own training, one row at a time, so that its weights and its stopping are those of
-    `fit`, to the last bit. A batch epoch is one trial.
+    The estimator learns through its own training, one row at a time: its weights and its stopping are those of `fit`,
+    to the last bit. A batch epoch is one trial.
 
     Parameters
     ----------
@@ -177,29 +177,34 @@ def record(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Recordi
     -------
     Recording
     """
-    follow = getattr(estimator, "_record", None)
-    if follow is None:
+    fit = getattr(estimator, "_record", None)
+    if fit is None:
         raise InvalidInput(f"{type(estimator).__name__} does not learn trial by trial: there is nothing to record.")
-    recording: Recording = follow(X, y, sample_weight)
+    recording: Recording = fit(X, y, sample_weight)
     return recording
 
 
 class Recorder(InMemory):
-    """Rows of a table, presented one at a time, with a note of what happened."""
+    """Runs epochs over the rows of a table, one row at a time, and notes every trial."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self, job: Job, state: Any) -> None:
+        super().__init__(job, state)
         self.epoch = 0
         self.notes: list[tuple[Any, ...]] = []
-        self.states = [self._now()]
+        self.states = [self._current()]
 
-    def run_epoch(self, epoch: int, active: list[int], clock: Clock) -> Any:
-        """Take down the number of the epoch, then present it."""
+    def run_epoch(self, epoch: int, active: list[int], clock: RunClock) -> EpochStats:
+        """Run an epoch; a batch is noted as one trial."""
         self.epoch = epoch
-        return super().run_epoch(epoch, active, clock)
+        stats = super().run_epoch(epoch, active, clock)
+        if self.plan.batch:
+            self._note(-1, np.full(self.state.b.size, np.nan), [0.0] * 3)
+        return stats
 
-    def _pieces(self, order: Array, active: list[int], rate: float, clock: Clock) -> int:
-        numbers = order if order.size else row_numbers(np.arange(self.n_rows))
+    def _present_rows(self, args: EpochArgs, clock: RunClock) -> int:
+        if self.plan.batch:
+            return super()._present_rows(args, clock)
+        numbers = args.order if args.order.size else row_numbers(np.arange(self.n_rows))
         if len(self.notes) + numbers.size > MAX_TRIALS:
             raise InvalidInput(
                 f"A recording holds {MAX_TRIALS} trials; epoch {self.epoch} would go beyond. Take fewer rows or epochs."
@@ -209,34 +214,29 @@ class Recorder(InMemory):
             row = np.array([i], numbers.dtype)
             score = self._scores(row)
             before = [float(column.sum()) for column in self.counts[:3]]
-            self._share(row, active, rate, self.state, clock)
+            self._present(args._replace(order=row))
             self._note(int(i), score, before)
             trials += 1
             if clock.late:
                 break
         return trials
 
-    def _batch(self, order: Array, active: list[int], rate: float, clock: Clock) -> int:
-        before = [0.0] * 3
-        trials = super()._batch(order, active, rate, clock)
-        self._note(-1, np.full(self.state.b.size, np.nan), before)
-        return trials
-
     def _scores(self, row: Array) -> Array:
         """Return the scores of a row under the weights that learn."""
         state = self.state
-        found = scores(self.job.table, as_hyperplanes(state.W, np.zeros_like(state.b)), row)[0]
+        products = scores(self.job.table, as_hyperplanes(state.W, np.zeros_like(state.b)), row)[0]
         scale = getattr(state, "scale", np.ones(state.b.size))
-        return np.asarray((scale * found + state.b) * self.rate_scale)
+        return np.asarray((scale * products + state.b) * self.rate_scale)
 
-    def _now(self) -> tuple[Array, Array]:
+    def _current(self) -> tuple[Array, Array]:
+        """Return a copy of the weights that learn, at the learning rate of the plan."""
         state = self.state
         scale = getattr(state, "scale", np.ones(state.b.size)) * self.rate_scale
         return state.W * scale[:, None], state.b * self.rate_scale
 
     def _note(self, i: int, score: Array, before: list[float]) -> None:
         mistakes, updates, loss = (float(column.sum()) for column in self.counts[:3])
-        W, b = self._now()
+        W, b = self._current()
         if not (np.array_equal(W, self.states[-1][0]) and np.array_equal(b, self.states[-1][1])):
             self.states.append((W, b))
         label = -1 if i < 0 else int(self.task.label[i])
@@ -245,7 +245,7 @@ class Recorder(InMemory):
         self.notes.append((i, self.epoch, label, score, change, *counts, len(self.states) - 1))
 
     def recording(self, run: Run, estimator: Any) -> Recording:
-        """Return what was written down."""
+        """Return the trials noted so far."""
         columns = [np.array(column) for column in zip(*self.notes, strict=True)]
         row, epoch, label, score, loss, mistakes, updates, at = columns
         W, b = (np.array(part) for part in zip(*self.states, strict=True))

@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.training.multiclass import by_pairs, code
+from rosenblatt.training.multiclass import by_pairs, coding_matrix
 
 Array = npt.NDArray[Any]
 
 
 def check_kind(new: Array, known: Array) -> None:
-    """Raise an error if new classes are texts where the known ones are numbers, or the other way round.
+    """Raise an error if new classes are texts and the known ones numbers, or the other way round.
 
-    NumPy would make texts of the numbers, and 1 and "1" one class.
+    NumPy would convert the numbers to texts, and 1 and "1" would become one class.
     """
     if new.size and known.size and _are_texts(new) != _are_texts(known):
         kinds = ("numbers", "texts")
@@ -35,13 +35,13 @@ def _are_texts(classes: Array) -> bool:
     return classes.dtype.kind in "US" or (classes.dtype.kind == "O" and isinstance(classes[0], str))
 
 
-def open_code(n_classes: int, multiclass: str) -> Array:
-    """Return the table sign[class, problem] of the known classes, with the problems of the reserve class at the end.
+def open_coding_matrix(n_classes: int, multiclass: str) -> Array:
+    """Return the coding matrix of the known classes, with the problems of the reserve class at the end.
 
-    Joint training has no reserve class: its classes compete, and the weights that an absent class would have depend on
-    how many more are absent.
+    Joint training has no reserve class: its classes compete, so the weights of an absent class would depend on how many
+    others are absent.
     """
-    known = code(n_classes, multiclass)
+    known = coding_matrix(n_classes, multiclass)
     if multiclass == "joint" or n_classes == 1:
         return known
     reserve = np.eye(n_classes, dtype=np.int8) if by_pairs(multiclass) else np.full((n_classes, 1), -1, np.int8)

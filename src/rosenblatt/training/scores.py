@@ -1,4 +1,4 @@
-"""Scores of all rows of a table."""
+"""Scores of the rows of a table."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import numpy.typing as npt
 from rosenblatt.data.table import ALL_ROWS, Table, part_of
 from rosenblatt.engine.rows import Csr, Dense, Hyperplanes
 from rosenblatt.engine.scores import score
-from rosenblatt.training.pieces import PIECE_ENTRIES
+from rosenblatt.training.algorithm import has_columns, order_of
 
 Array = npt.NDArray[Any]
 
-# Entries of rows, as a share of the weights, from which it pays to lay the weights out for them.
+# Entries of rows between two checks for an interrupt, for each problem: a fraction of a second.
+PIECE_ENTRIES = 1 << 27
+# Entries of rows, as a share of the weights, from which it pays to copy the weights to another memory order.
 ENTRIES_PER_WEIGHT = 0.25
+# Entries of rows, as a share of the features, up to which it pays to gather the weights that they touch.
+TOUCHED_PER_FEATURE = 0.1
 # How many times faster a matrix product of dense rows is than a loop. Each piece of them reads all weights again.
 PRODUCT_SPEED = 8
 
@@ -44,6 +48,31 @@ def scores(table: Table, planes: Hyperplanes, subset: Array = ALL_ROWS) -> Array
     if isinstance(table.rows, Csr) and table.entries >= ENTRIES_PER_WEIGHT * planes.W.size:
         planes = planes._replace(W=np.asfortranarray(planes.W))
     out = np.empty((n_rows, planes.b.size), planes.W.dtype)
-    for first in range(0, n_rows, size):  # with pauses in which an interrupt is heard
+    for first in range(0, n_rows, size):  # compiled code does not react to Ctrl-C
         score(table.rows, part_of(subset, first, size, n_rows), planes, out[first : first + size])
     return out
+
+
+def touches_few(table: Table, features: int) -> bool:
+    """Return whether rows touch so few of the weights that it pays to gather those."""
+    return isinstance(table.rows, Csr) and table.entries <= TOUCHED_PER_FEATURE * features
+
+
+def touched_part(state: Any, table: Table) -> tuple[Any, Table]:
+    """Return the part of a state that sparse rows touch, and the rows with their columns numbered accordingly.
+
+    Each entry has its own column, whether or not another entry is of the same feature.
+
+    Parameters
+    ----------
+    state : NamedTuple of arrays
+        Of an algorithm.
+    table : Table
+        With sparse rows.
+    """
+    assert isinstance(table.rows, Csr)
+    data, indices, indptr = table.rows
+    features, order = state.W.shape[1], order_of(state.W)
+    part = (np.array(array[:, indices], order=order) if has_columns(array, features) else array for array in state)
+    rows = Csr(data, np.arange(indices.size, dtype=indices.dtype), indptr)
+    return type(state)(*part), Table(rows, (table.shape[0], indices.size), table.dtype, table.largest)

@@ -1,7 +1,7 @@
-"""The presenter of shards: an epoch is a round or several, in which each shard learns by itself from what all know.
+"""Training on shards: an epoch is one round or several, in which each shard learns from the common weights.
 
-What holds the shards is a `Shards`: threads over one table here, Dask and Spark in `rosenblatt.scaling`. All that it
-must do is to `combine`: call a function on each shard, and merge what they return along the fixed tree.
+`Shards` holds the shards: threads over one table here, Dask and Spark in `rosenblatt.scaling`. A subclass must only
+`combine`: call a function on each shard, and merge the results along the fixed tree.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -20,74 +20,73 @@ from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import ALL_ROWS, SQUARED_LENGTHS, Table
 from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput
-from rosenblatt.training.algorithm import copy_state, never, new_counts
+from rosenblatt.training.algorithm import check_start, copy_state, never
 from rosenblatt.training.in_memory import Job
 from rosenblatt.training.mixing import (
-    Learn,
-    Measure,
-    Part,
     Round,
     ShardSpec,
+    ShardUpdate,
     check_mixing,
     folded,
+    measure_shard,
     merge,
     merge_tree,
     mix,
     mixes_for,
+    train_shard,
 )
-from rosenblatt.training.multiclass import by_pairs, part_names
+from rosenblatt.training.multiclass import by_pairs
 from rosenblatt.training.plan import Plan, Run
-from rosenblatt.training.reasons import LOSS, PERCEPTRON
-from rosenblatt.training.shards import DatasetStats, Late, Shard, ShardBlock, census_of, cut
-from rosenblatt.training.starts import check_start
+from rosenblatt.training.runner import EpochStats, LinearRunner, RunClock
+from rosenblatt.training.shards import DatasetStats, Late, Shard, ShardBlock, cut, stats_of
 from rosenblatt.training.stopping import MarginBound
-from rosenblatt.training.trainer import Clock, EpochStats, LinearRunner, Trainer
+from rosenblatt.training.trainer import Trainer
 
 Array = npt.NDArray[Any]
 Work = Callable[..., Any]
 
 
 class Shards:
-    """Rows in shards, wherever they are. A subclass moves functions to them and results back; nothing else."""
+    """Rows in shards, wherever they are. A subclass moves functions to them and results back."""
 
     def combine(self, work: Work, late: Late = never) -> Any:
-        """Call `work` on each shard that has rows, and merge what it returns along the tree over their numbers.
+        """Call `work` on each shard that has rows, and merge the results along the tree over their numbers.
 
         Parameters
         ----------
         work : callable
-            Of a `Shard`, and where that is possible of `late`. It can be pickled, and so can what it returns, which
-            has a method `merge`.
+            Takes a `Shard`, and `late` if that can be passed on. It can be pickled, and so can its result, which has a
+            method `merge`.
         late : callable
             Whether to end early.
         """
         raise NotImplementedError
 
     def each(self, work: Work) -> Iterator[Any]:
-        """Yield what `work` returns for each shard, one after the other."""
+        """Yield the result of `work` for each shard, one after the other."""
         raise NotImplementedError
 
     def keep(self, numbers: Sequence[int]) -> None:
-        """Forget all shards but these, which have rows."""
+        """Drop all shards but these, which have rows."""
 
     def stats(self) -> DatasetStats:
-        """Look at all rows once; forget the shards that have none."""
-        found: DatasetStats = self.combine(census_of)
-        if not found.n_rows:
+        """Return the statistics of all rows; drop the shards that have none."""
+        stats: DatasetStats = self.combine(stats_of)
+        if not stats.n_rows:
             raise InvalidInput("There are no rows to learn from. Pass data with at least one row of a weight above 0.")
-        self.keep(found.numbers)
-        return found
+        self.keep(stats.numbers)
+        return stats
 
 
-class OnThreads(Shards):
-    """Shards in the memory of this process, worked on by one thread or several."""
+class LocalShards(Shards):
+    """Shards in the memory of this process, processed by one thread or several."""
 
     def __init__(self, shards: Iterable[Shard], threads: int = 1) -> None:
         self.shards, self.threads = list(shards), threads
-        self.pool = ThreadPoolExecutor(threads)  # starts threads as they are needed; they end when nobody refers to it
+        self.pool = ThreadPoolExecutor(threads)  # starts threads when they are needed; they end with the pool
 
     def combine(self, work: Work, late: Late = never) -> Any:
-        """Call `work` on each shard; of what was not merged yet, there is little at any time."""
+        """Call `work` on each shard; few results wait to be merged at any time."""
         if self.threads == 1:
             return merge_tree((work(shard, late) for shard in self.shards), merge)
         ended, running = False, list[Future[Any]]()
@@ -98,76 +97,83 @@ class OnThreads(Shards):
             wait(running)
 
     def each(self, work: Work) -> Iterator[Any]:
-        """Yield what `work` returns for each shard."""
+        """Yield the result of `work` for each shard."""
         return (work(shard) for shard in self.shards)
 
     def _results(self, running: list[Future[Any]], work: Work, late: Late) -> Iterator[Any]:
         waiting = iter(self.shards)
         running.extend(self.pool.submit(work, shard, late) for shard in islice(waiting, self.threads))
         while running:
-            found = running[0].result()
+            result = running[0].result()
             running.pop(0)
             running.extend(self.pool.submit(work, shard, late) for shard in islice(waiting, 1))
-            yield found
+            yield result
 
     def keep(self, numbers: Sequence[int]) -> None:
-        """Forget all shards but these."""
+        """Drop all shards but these."""
         self.shards = [shard for shard in self.shards if shard.number in numbers]
 
 
-@dataclass(frozen=True)
-class ShardedJob:
-    """What to learn from shards, how, and until when.
-
-    Attributes
-    ----------
-    shards : Shards
-    lesson : Lesson
-    census : Census
-    plan : Plan
-    names : tuple
-        Labels of the classes.
-    validation : Shards or None
-        Rows to measure the error on, which are not trained on.
-    clock : Clock or None
-        None: starts with the run.
-    leaves_out : bool
-        Whether there are rows that nothing is learned from.
-    """
-
-    shards: Shards
-    spec: ShardSpec
-    stats: DatasetStats
-    plan: Plan
-    names: tuple[Any, ...] = ()
-    validation: Shards | None = None
-    clock: Clock | None = None
-    leaves_out: bool = False
-
-
-def run_shards(job: ShardedJob, state: Any) -> Run:
+def run_shards(
+    shards: Shards,
+    spec: ShardSpec,
+    stats: DatasetStats,
+    plan: Plan,
+    state: Any,
+    *,
+    names: tuple[Any, ...] = (),
+    validation: Shards | None = None,
+    clock: RunClock | None = None,
+    leaves_out: bool = False,
+) -> Run:
     """Train `state` in place, and return the record.
 
     Parameters
     ----------
-    job : ShardedJob
+    shards : Shards
+    spec : ShardSpec
+    stats : DatasetStats
+    plan : Plan
     state : NamedTuple of arrays
-        Of the lesson's method; in units of the learning rate where that only scales.
+        Of the spec's algorithm; in units of the learning rate if that only scales the weights.
+    names : tuple
+        Labels of the classes.
+    validation : Shards or None
+        Rows to measure the error on, which are not trained on.
+    clock : RunClock or None
+        None: starts with the run.
+    leaves_out : bool
+        Whether some rows are not learned from.
     """
-    check_mixing(job.spec.algorithm, job.spec.mixing)
-    if job.plan.batch:
+    check_mixing(spec.algorithm, spec.mixing)
+    if plan.batch:
         raise InvalidInput(
             "Batch updates need the sum over all rows, and not over those of a shard. Drop batch=True, or the shards."
         )
-    return Trainer(job.plan, Sharded(job, state), job.clock).run()
+    runner = Sharded(shards, spec, stats, plan, state, names=names, validation=validation)
+    runner.leaves_out |= leaves_out
+    return Trainer(plan, runner, clock).run()
 
 
 def run_in_shards(job: Job, state: Any, shards: int, mixes: int | str = "auto") -> Run:
-    """Train on the rows of a table, in so many shards, on the threads of the plan; return the record."""
-    task, held_out = job.task, job.validation
+    """Train on the rows of a table, cut into shards, on the threads of the plan; return the record."""
+    task, held_out, table = job.task, job.validation, job.table
     everything = np.arange(task.sign.shape[0])  # labels are numbers already
-    portions = list(cut(job.table, everything, task.label, task.sample_weight, job.subset, shards))
-    stats = _unlooked(job.table)._replace(sizes=tuple((number, portion.size) for number, portion in portions))
+    blocks = list(cut(table, everything, task.label, task.sample_weight, job.subset, shards))
+    stats = DatasetStats(
+        classes=ALL_ROWS,
+        counts=ALL_ROWS,
+        sizes=tuple((number, block.size) for number, block in blocks),
+        names=(),
+        features=table.shape[1],
+        entries=table.entries,
+        largest=table.largest,
+        dtype=table.dtype,
+        sparse=isinstance(table.rows, Csr),
+        squares=0.0,
+        values=0.0,
+        surveyed=0,
+    )
     spec = ShardSpec(
         job.algorithm,
         everything,
@@ -175,34 +181,35 @@ def run_in_shards(job: Job, state: Any, shards: int, mixes: int | str = "auto") 
         task.class_cost,
         job.multiclass,
         task.bias,
-        job.table.dtype,
+        table.dtype,
         job.plan.order,
-        job.plan.seed,
+        job.plan.random_state,
         mixes=mixes_for(job.algorithm, stats, mixes),
         sizes=stats.filled,
     )
     validation = None
     if held_out is not None:
         apart = ShardBlock(held_out.table, everything, held_out.label, held_out.weight, held_out.subset, False)
-        validation = OnThreads([Shard(0, [apart])])
-    rows = OnThreads((Shard(number, [portion]) for number, portion in portions), job.plan.threads)
-    known = rows, spec, stats, job.plan, job.names, validation, job.clock
-    return run_shards(ShardedJob(*known, leaves_out=bool(job.subset.size)), state)
+        validation = LocalShards([Shard(0, [apart])])
+    return run_shards(
+        LocalShards((Shard(number, [block]) for number, block in blocks), job.plan.n_jobs),
+        spec,
+        stats,
+        job.plan,
+        state,
+        names=job.names,
+        validation=validation,
+        clock=job.clock,
+        leaves_out=bool(job.subset.size),
+    )
 
 
-def _unlooked(table: Table) -> DatasetStats:
-    """Return what is known of the rows of a table without a look at them."""
-    sparse, features = isinstance(table.rows, Csr), table.shape[1]
-    nothing = ALL_ROWS, ALL_ROWS, (), ()
-    return DatasetStats(*nothing, features, table.entries, table.largest, table.dtype, sparse, 0.0, 0.0, 0)
-
-
-def table_census(table: Table, subset: Array, shards: int) -> DatasetStats:
-    """Return what a census finds of the shards of a table, but for their labels."""
-    nobody, label = np.zeros(1, np.int64), np.zeros(table.shape[0], np.int32)
-    portions = cut(table, nobody, label, np.empty(0), subset, shards)
-    found: list[DatasetStats] = [census_of(Shard(number, [portion])) for number, portion in portions]
-    return merge_tree(found, merge)._replace(entries=table.entries)
+def table_stats(table: Table, subset: Array, shards: int) -> DatasetStats:
+    """Return the statistics of the shards of a table, without their labels."""
+    one_class, label = np.zeros(1, np.int64), np.zeros(table.shape[0], np.int32)
+    blocks = cut(table, one_class, label, np.empty(0), subset, shards)
+    stats: list[DatasetStats] = [stats_of(Shard(number, [block])) for number, block in blocks]
+    return merge_tree(stats, merge)._replace(entries=table.entries)
 
 
 def start_shards(spec: ShardSpec, stats: DatasetStats, init: Any, rate_scale: float) -> Any:
@@ -222,86 +229,84 @@ def start_shards(spec: ShardSpec, stats: DatasetStats, init: Any, rate_scale: fl
 
 
 def learnable_dtype(stats: DatasetStats) -> np.dtype[Any]:
-    """Return the type of values whose products neither overflow nor vanish; raise an error if there is none."""
+    """Return the dtype whose products of values neither overflow nor underflow; raise an error if neither fits."""
     for dtype in dict.fromkeys((stats.dtype, np.dtype(np.float64))):
         least, most = SQUARED_LENGTHS[dtype]
         if least <= stats.largest <= most or not stats.largest:
             return dtype
     raise InvalidInput(
-        f"The longest row has a length of {math.sqrt(stats.largest):.3g}, whose products overflow or vanish. Scale "
-        "the data, for example with StandardScaler."
+        f"The longest row has a length of {math.sqrt(stats.largest):.3g}, whose products overflow or underflow. "
+        "Scale the data, for example with StandardScaler."
     )
 
 
 class Sharded(LinearRunner):
-    """Rows in shards. A part is one problem, or all classes of a joint task."""
+    """Runs epochs over shards."""
 
-    def __init__(self, job: ShardedJob, state: Any) -> None:
-        self.job, self.state, self.plan, self.spec = job, state, job.plan, job.spec
-        self.algorithm = algorithm = job.spec.algorithm
-        copy_state(folded(algorithm, state), state)
-        self.n_rows, self.shards = job.stats.n_rows, len(job.stats.numbers)
-        self.multiclass, self.joint = job.spec.multiclass, job.spec.joint
-        self.parts = self.counted = 1 if self.joint else state.b.size
-        self.converges_when_clean, self.validates = algorithm.converges_when_clean, job.validation is not None
-        self.leaves_out = job.leaves_out or self.validates or not job.spec.class_cost.all()
-        self.words = PERCEPTRON if algorithm.finite else LOSS
-        self.zero_loss, self.remedy = algorithm.zero_loss, algorithm.remedy
-        if self.parts > 1 and job.names:
-            self.names, self.noun = part_names(job.names, job.spec.multiclass)
-        self.rate_scale = algorithm.rate_scale(self.plan.eta)
-        self._watch()
-        if algorithm.is_sum_of_rows:  # by the steps alone: rows that are elsewhere are not searched
-            bias, entries = job.spec.bias, job.stats.entries
-            self.bound = MarginBound(state.W, state.b, self.parts, bias=bias, radius=self.radius, entries=entries)
-        # Trials of a shard so far; those of an earlier fit count, where one goes on.
+    def __init__(
+        self,
+        shards: Shards,
+        spec: ShardSpec,
+        stats: DatasetStats,
+        plan: Plan,
+        state: Any,
+        *,
+        names: tuple[Any, ...],
+        validation: Shards | None,
+    ) -> None:
+        super().__init__(spec.algorithm, plan, state.b.size, spec.multiclass, spec.bias, names=names)
+        self.shards, self.spec, self.validation = shards, spec, validation
+        copy_state(folded(spec.algorithm, state), state)
+        self.n_rows, self.n_shards, self.largest = stats.n_rows, len(stats.numbers), stats.largest
+        self.validates = validation is not None
+        self.leaves_out = self.validates or not spec.class_cost.all()
+        self._begin(state)
+        if spec.algorithm.is_sum_of_rows:  # by the steps alone: rows that are elsewhere are not searched
+            self.bound = MarginBound(
+                state.W, state.b, self.parts, bias=spec.bias, radius=self.radius, entries=stats.entries
+            )
+        # Trials of a shard so far, including those of an earlier fit that is continued.
         self.begun = state.t.copy()
         self.trials = np.zeros_like(state.t)
 
-    def run_epoch(self, epoch: int, active: list[int], clock: Clock) -> EpochStats:
-        """Let every shard learn from its rows once, and mix what they have learned as often as the lesson says."""
+    def run_epoch(self, epoch: int, active: list[int], clock: RunClock) -> EpochStats:
+        """Let every shard learn from its rows once, and mix the results in each round."""
+        for column in self.counts:
+            column[:] = 0
         problems = np.arange(self.state.b.size) if self.joint else np.array(active)
         self.algorithm.begin_epoch(epoch, problems, self.state)
-        counts, trials, complete = new_counts(self.parts), 0, True
+        trials, complete = 0, True
         for number in range(self.spec.mixes):
             if complete and not (number and clock.late):
-                part = self._mix(epoch, number, problems, clock)
-                for column, more in zip(counts, (part.mistakes, part.updates, part.loss), strict=False):
+                update = self._mix(epoch, number, problems, clock)
+                for column, more in zip(self.counts, (update.mistakes, update.updates, update.loss), strict=False):
                     column += more
-                trials, complete = trials + int(part.rows), part.complete
+                trials, complete = trials + int(update.rows), update.complete
             else:
                 complete = False
-        self._derive(epoch)
-        loss = [total * self.rate_scale for total in counts.loss.tolist()]
-        whole = complete and self.plan.order != "random"
-        return EpochStats(counts.mistakes.tolist(), counts.updates.tolist(), loss, trials, whole)
+        return self._stats(epoch, trials, complete)
 
-    def _mix(self, epoch: int, number: int, problems: Array, clock: Clock) -> Part:
-        """Make one round; return what the shards have learned in it."""
+    def _mix(self, epoch: int, number: int, problems: Array, clock: RunClock) -> ShardUpdate:
+        """Run a round; return what the shards have learned in it."""
         state, rate = self.state, self.plan.rate(epoch) / self.rate_scale
-        given = Round(epoch, number, state.W, state.b, self.begun + self.trials // self.shards, problems, rate)
-        part: Part = self.job.shards.combine(Learn(self.spec, given), lambda: clock.late)
-        factor = mix(state, part, self.spec)
-        self.trials += part.trials
+        start = Round(epoch, number, state.W, state.b, self.begun + self.trials // self.n_shards, problems, rate)
+        update: ShardUpdate = self.shards.combine(partial(train_shard, self.spec, start), lambda: clock.late)
+        factor = mix(state, update, self.spec)
+        self.trials += update.trials
         if self.bound is not None:
             # A separator of margin g gains g in each step of each shard, and so in their mean, times its factor.
-            self.bound.add(factor * part.step / np.where(part.share > 0, part.share, 1.0))
-        return part
+            self.bound.add(factor * update.step / np.where(update.share > 0, update.share, 1.0))
+        return update
 
-    def error(self, clock: Clock) -> float | None:
-        """Return the share of wrong rows, by weight; None where the clock leaves no time for all of them."""
-        rows = self.job.validation or self.job.shards
-        found = rows.combine(Measure(self.spec, self.planes), lambda: clock.overdue)
-        return float(found.wrong / found.total) if found.complete else None
+    def error(self, clock: RunClock) -> float | None:
+        """Return the share of wrong rows, by weight; None if out of time."""
+        measure = partial(measure_shard, self.spec, self.planes)
+        errors = (self.validation or self.shards).combine(measure, lambda: clock.overdue)
+        return float(errors.wrong / errors.total) if errors.complete else None
 
-    def fits(self, part: int, clock: Clock) -> bool:
-        """Return whether every row is on its side, where there is one problem and time to look."""
-        if self.parts > 1 or self.joint or self.predictor or not self.algorithm.finite or clock.overdue:
+    def fits(self, part: int, clock: RunClock) -> bool:
+        """Return whether every row is on its side, if there is one problem and time to check."""
+        if self.parts > 1 or self.joint or self.predictor or not self.algorithm.finite_updates or clock.overdue:
             return False
-        found = self.job.shards.combine(Measure(self.spec, self.planes), lambda: clock.overdue)
-        return bool(found.complete and not found.wrong)
-
-    @property
-    def radius(self) -> float:
-        """Largest norm of a row, the constant of the bias included."""
-        return math.sqrt(self.job.stats.largest + self.spec.bias)
+        errors = self.shards.combine(partial(measure_shard, self.spec, self.planes), lambda: clock.overdue)
+        return bool(errors.complete and not errors.wrong)

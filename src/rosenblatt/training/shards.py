@@ -1,4 +1,4 @@
-"""Shards: some of the rows each, and what must be known of all of them before the first round."""
+"""Shards: some of the rows each, and statistics of all rows, which are needed before the first round."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ShardBlock(NamedTuple):
     rows : int array
         The rows to train on; empty: all.
     by_blocks : bool
-        Whether neighbours stay together when they are shuffled: see `Order`.
+        Whether blocks of neighbours are shuffled rather than single rows: see `Order`.
     """
 
     table: Table
@@ -49,12 +49,12 @@ class ShardBlock(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many rows are trained on."""
+        """Number of rows that are trained on."""
         return int(self.rows.size or self.table.shape[0])
 
 
-def make_portion(table: Table, y: Any, weight: Array) -> ShardBlock | None:
-    """Return rows and labels as a portion of a shard; None if no row has a weight above zero.
+def make_block(table: Table, y: Any, weight: Array) -> ShardBlock | None:
+    """Return rows and labels as a block of a shard; None if no row has a weight above zero.
 
     Parameters
     ----------
@@ -71,28 +71,28 @@ def make_portion(table: Table, y: Any, weight: Array) -> ShardBlock | None:
 
 @dataclass
 class Shard:
-    """Some of the rows, and the number that they are known by.
+    """Some of the rows, and their number.
 
     Attributes
     ----------
     number : int
-        From 0. It decides the order of merging and the random orders, never where or when the shard is worked on.
-    portions : iterable of Portion
-        Read anew in each round.
+        From 0. It decides the order of merging and the random orders; where and when the shard is processed does not.
+    blocks : iterable of ShardBlock
+        Read again in each round.
     names : tuple of str
-        Names of the features, where they have any.
+        Names of the features; empty if they have none.
     drawn : (tuple of int, int array)
-        A seed and its numbers, and the order that was drawn by them last: several rounds of an epoch share it.
+        A seed, and the order that was last drawn with it: the rounds of an epoch share it.
     """
 
     number: int
-    portions: Iterable[ShardBlock]
+    blocks: Iterable[ShardBlock]
     names: tuple[str, ...] = ()
     drawn: tuple[tuple[int, ...], Array] = field(default=((), ALL_ROWS), repr=False)
 
 
 class DatasetStats(NamedTuple):
-    """What must be known of the rows of all shards before the first round; the censuses of shards add up."""
+    """Statistics of rows, which are needed before the first round; those of shards are merged."""
 
     classes: Array
     counts: Array  # rows of each class, those without weight too
@@ -103,10 +103,10 @@ class DatasetStats(NamedTuple):
     largest: float
     dtype: np.dtype[Any]
     sparse: bool
-    squares: float  # of a look at some rows: the sum of their squared values, how many are not zero, how many rows
-    values: float
-    surveyed: int
-    in_portions: bool = False  # whether the rows of a shard are in memory one portion at a time
+    squares: float  # sum of the squared values of the surveyed rows
+    values: float  # how many of their values are not zero
+    surveyed: int  # number of surveyed rows
+    in_several_blocks: bool = False  # whether the rows of a shard are in memory one block at a time
 
     @property
     def n_rows(self) -> int:
@@ -115,7 +115,7 @@ class DatasetStats(NamedTuple):
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The shards that have rows."""
+        """Numbers of the shards that have rows."""
         return tuple(number for number, _ in self.filled)
 
     @property
@@ -124,12 +124,12 @@ class DatasetStats(NamedTuple):
         return tuple(one for one in self.sizes if one[1])
 
     def survey(self) -> Survey:
-        """Return how large the values are."""
+        """Return the size of the values."""
         length = (self.squares / max(self.surveyed, 1)) ** 0.5
         return Survey(length, (self.squares / max(self.values, 1.0)) ** 0.5, 0, 0.0, 0.0)
 
     def merge(self, other: Self) -> Self:
-        """Return the census of the rows of both."""
+        """Return the statistics of the rows of both."""
         if not self.n_rows or not other.n_rows:
             full = self if self.n_rows else other
             return full._replace(sizes=self.sizes + other.sizes)
@@ -154,30 +154,30 @@ class DatasetStats(NamedTuple):
             squares=self.squares + other.squares,
             values=self.values + other.values,
             surveyed=self.surveyed + other.surveyed,
-            in_portions=self.in_portions or other.in_portions,
+            in_several_blocks=self.in_several_blocks or other.in_several_blocks,
         )
 
 
-def census_of(shard: Shard, late: Late = never) -> DatasetStats:
-    """Return what must be known of the rows of a shard."""
-    found = (_census_of(shard, portion) for portion in shard.portions)
-    nothing = DatasetStats(ALL_ROWS, ALL_ROWS, ((shard.number, 0),), (), 0, 0, 0.0, np.dtype(float), True, 0.0, 0.0, 0)
+def stats_of(shard: Shard, late: Late = never) -> DatasetStats:
+    """Return the statistics of the rows of a shard."""
     total: DatasetStats | None = None
-    for stats in found:
+    for block in shard.blocks:
+        stats = _stats_of(shard, block)
         total = stats if total is None else total.merge(stats)
     if total is None:
-        return nothing
-    return total._replace(sizes=((shard.number, total.n_rows),), in_portions=len(total.sizes) > 1)
+        empty = ALL_ROWS, ALL_ROWS, ((shard.number, 0),), ()
+        return DatasetStats(*empty, 0, 0, 0.0, np.dtype(float), True, 0.0, 0.0, 0)
+    return total._replace(sizes=((shard.number, total.n_rows),), in_several_blocks=len(total.sizes) > 1)
 
 
-def _census_of(shard: Shard, portion: ShardBlock) -> DatasetStats:
-    table, sizes = portion.table, survey(portion.table, portion.rows)
-    looked = len(range(0, portion.size, -(-portion.size // SURVEYED_ROWS)))
-    squares = sizes.row_length**2 * looked
+def _stats_of(shard: Shard, block: ShardBlock) -> DatasetStats:
+    table, sizes = block.table, survey(block.table, block.rows)
+    surveyed = len(range(0, block.size, -(-block.size // SURVEYED_ROWS)))
+    squares = sizes.row_length**2 * surveyed
     return DatasetStats(
-        classes=portion.classes,
-        counts=np.bincount(portion.label, minlength=portion.classes.size),
-        sizes=((shard.number, portion.size),),
+        classes=block.classes,
+        counts=np.bincount(block.label, minlength=block.classes.size),
+        sizes=((shard.number, block.size),),
         names=shard.names,
         features=table.shape[1],
         entries=table.entries,
@@ -186,21 +186,21 @@ def _census_of(shard: Shard, portion: ShardBlock) -> DatasetStats:
         sparse=isinstance(table.rows, Csr),
         squares=squares,
         values=squares / sizes.value**2 if sizes.value else 0.0,
-        surveyed=looked,
+        surveyed=surveyed,
     )
 
 
 def cut(
     table: Table, classes: Array, label: Array, weight: Array, subset: Array, shards: int
 ) -> Iterator[tuple[int, ShardBlock]]:
-    """Yield the number and the rows of each shard of a table that has any: neighbours, as even as can be.
+    """Yield the number and the rows of each non-empty shard of a table: neighbours, in equal numbers.
 
-    Values are not copied, and no shard has to do with the rows of another.
+    Values are not copied.
 
     Parameters
     ----------
     table, classes, label, weight, subset
-        Of all rows, as the portion of a single shard has them.
+        Of all rows, as in a `ShardBlock`.
     shards : int
     """
     for number, span in spans_of_shards(subset.size or table.shape[0], shards):
@@ -226,8 +226,7 @@ def rows_between(table: Table, first: int, last: int) -> Table:
 
 
 def spans_of_shards(n_rows: int, shards: int) -> Iterator[tuple[int, range]]:
-    """Yield the number and the places of each shard that has any rows: neighbours, as even as can be."""
-    # More shards than rows: those behind the rows are empty, however many they are.
+    """Yield the number and the rows of each non-empty shard: neighbours, in equal numbers."""
     count, last = max(1, min(shards, n_rows)), 0
     for number in range(count):
         first, last = last, last + n_rows // count + (number < n_rows % count)

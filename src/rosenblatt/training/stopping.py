@@ -1,4 +1,4 @@
-"""When a fit ends: the thresholds, the rules in the order in which they are asked, and the bound that they use.
+"""When a fit ends: the thresholds, the rules in their order, the margin bound and the search for cycles.
 
 Work is counted in entries of rows, of which a machine processes about one in a nanosecond. It is counted rather than
 timed so that the result does not depend on the machine.
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from rosenblatt.prover.certificates.certificate import Certificate
     from rosenblatt.training.check_separable import SeparabilityCheck
     from rosenblatt.training.plan import Plan
-    from rosenblatt.training.trainer import Clock, EpochRunner, EpochStats
+    from rosenblatt.training.runner import EpochRunner, EpochStats, RunClock
 
 Array = npt.NDArray[Any]
 
 # ----------------------------------------------------------------------------------------------------------- thresholds
 # "Small sets" are 184 sets of 4 to 1,800 rows and 2 to 300 columns, separable, noisy and random, in three splits each.
 
-# Weights, at most, that are watched for a return: a copy of more takes as long as an epoch. Measured on 100 classes x
+# Returning weights are looked for up to this many: copying more takes as long as an epoch. Measured on 100 classes x
 # 50,000 features: 23 ms an epoch with copies, 14.5 ms without.
 MOST_WATCHED_WEIGHTS = 1 << 20
 
@@ -60,10 +60,10 @@ PROOF_ENTRIES_PER_CUBED_COLUMN = 1e4
 # sets (549 fits): with 0 13 fewer are separated, with 10,000 2 more in 19 % more epochs.
 FREE_TRIALS = 1000
 
-# Entries between two looks at the clock, for each thread, as compiled code sees neither the clock nor an interrupt: 1
-# to 17 ms. Measured on MNIST, ten classes, four epochs on two threads: 2^22 127 ms, 2^24 108 ms, 2^26 103 ms; one
+# Entries between two checks of the clock, for each thread, as compiled code checks neither the clock nor signals: 1 to
+# 17 ms. Measured on MNIST, ten classes, four epochs on two threads: 2^22 127 ms, 2^24 108 ms, 2^26 103 ms; one
 # thread takes 142 ms with any of them.
-ENTRIES_PER_LOOK = 1 << 24
+ENTRIES_PER_CHECK = 1 << 24
 # Seconds after the time limit in which the error of the last weights may still be measured. Chosen, not measured.
 GRACE_SECONDS = 0.1
 
@@ -79,7 +79,7 @@ FAST_FALL = 0.8
 class Stop(Enum):
     """Why a run ended; the value is the reason in short.
 
-    A run whose parts ended differently reports the first of these, which asks most of the user.
+    A run whose parts ended differently reports the first of these: they are sorted by what they ask of the user.
     """
 
     DIVERGED = "the mean loss grew far above that of zero weights"
@@ -95,10 +95,10 @@ class Stop(Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> Stop | None:
-        """Return the end of this name: what is pickled must not depend on the sentences."""
+        """Return the member of this name: a pickle must not depend on the sentences."""
         return cls.__members__.get(str(value))
 
-    def __reduce__(self) -> tuple[Any, ...]:  # for skops, which asks for it and calls the class
+    def __reduce__(self) -> tuple[Any, ...]:  # for skops, which calls the class
         return type(self), (self.name,)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
@@ -118,12 +118,12 @@ class StoppingRules:
     stops : dict from int to Stop
         Why the others ended.
     at_rest : list of int
-        Parts that nothing moves any more, for all their mistakes.
+        Parts that no longer change, despite their mistakes.
     cycle : int or None
         Epochs after which the weights returned.
     """
 
-    def __init__(self, plan: Plan, runner: EpochRunner, clock: Clock) -> None:
+    def __init__(self, plan: Plan, runner: EpochRunner, clock: RunClock) -> None:
         self.plan, self.runner, self.clock = plan, runner, clock
         self.active = list(range(runner.parts))
         self.stops: dict[int, Stop] = {}
@@ -133,20 +133,20 @@ class StoppingRules:
         self.lowest = [math.inf] * runner.parts  # of the figure that must fall
         self.stale = [0] * runner.parts  # epochs without progress
 
-    def after_epoch(self, epoch: int, shown: EpochStats, error: float | None, *, asked: bool) -> None:
+    def after_epoch(self, epoch: int, stats: EpochStats, error: float | None, *, asked: bool) -> None:
         """End parts, each by the first rule that applies, in this order.
 
         `error` is that of the validation rows, if there are any; `asked` is the answer of the callback.
         """
-        self._end(self._without_update(shown))
+        self._end(self._without_update(stats))
         self._end(self._returned(epoch))
         if not self.clock.late:
-            self._end(self._without_progress(epoch, shown, error))
+            self._end(self._without_progress(epoch, stats, error))
         if asked:
             self._end(dict.fromkeys(self.active, Stop.CALLBACK))
         if self.clock.late:
             self._end(dict.fromkeys(self.active, Stop.SECONDS))
-        if epoch == self.plan.epochs:
+        if epoch == self.plan.max_iter:
             self._end(dict.fromkeys(self.active, Stop.EPOCHS))
 
     def end_chunk(self) -> None:
@@ -158,53 +158,92 @@ class StoppingRules:
             self.stops |= stops
             self.active = [part for part in self.active if part not in stops]
 
-    def _without_update(self, shown: EpochStats) -> dict[int, Stop]:
-        """End parts that an epoch left as they were. After an incomplete epoch the other rows are looked at, too."""
+    def _without_update(self, stats: EpochStats) -> dict[int, Stop]:
+        """End parts that an epoch did not change. After an incomplete epoch the other rows are checked, too."""
         if not self.runner.converges_when_clean:
             return {}
-        clean = [part for part in self.active if not shown.updates[part]]
-        if not shown.complete:
+        clean = [part for part in self.active if not stats.updates[part]]
+        if not stats.complete:
             clean = [part for part in clean if self.runner.fits(part, self.clock)]
-        # Rows that have had all the updates that they may have, or that a rule leaves alone, are mistakes without one.
-        self.at_rest += [part for part in clean if shown.mistakes[part]]
-        return {part: Stop.TRAINING if shown.mistakes[part] else Stop.SEPARATED for part in clean}
+        # A mistake causes no update if the row has had its maximum of updates, or if the rule ignores it.
+        self.at_rest += [part for part in clean if stats.mistakes[part]]
+        return {part: Stop.TRAINING if stats.mistakes[part] else Stop.SEPARATED for part in clean}
 
     def _returned(self, epoch: int) -> dict[int, Stop]:
         """End parts whose weights came back. For keep="last", in the epoch with the weights of the last one allowed."""
         for part, length in self.runner.returned(self.active).items():
             if part not in self.cycle_ends:
                 self.cycle = length
-                left = (self.plan.epochs - epoch) % length
+                left = (self.plan.max_iter - epoch) % length
                 self.cycle_ends[part] = epoch + (left if self.plan.keep == "last" else 0)
         return {part: Stop.CYCLE for part in self.active if self.cycle_ends.get(part, math.inf) <= epoch}
 
-    def _without_progress(self, epoch: int, shown: EpochStats, error: float | None) -> dict[int, Stop]:
+    def _without_progress(self, epoch: int, stats: EpochStats, error: float | None) -> dict[int, Stop]:
         """End parts whose figure has stalled: the validation error, or else the mean loss with its penalty.
 
         A perceptron may still separate the rows after its loss has stalled: `give_up` decides how long to wait. With
-        tol=None nothing ends here, but a loss that has diverged is reported after the last epoch.
+        tol=None nothing ends here, but a diverged loss is reported after the last epoch.
         """
         runner, plan = self.runner, self.plan
         if runner.validates and error is None:  # there was no time to measure it
             return {}
-        objective = runner.objective(shown)
+        objective = runner.objective(stats)
         stalled = self._stalled(objective if error is None else [error] * runner.parts)
         high = [part for part in self.active if not objective[part] <= DIVERGENCE * runner.zero_loss]
         ended = [part for part in high if part in stalled or not math.isfinite(objective[part])]
         diverged = dict.fromkeys(ended, Stop.DIVERGED)
         if plan.tol is None:
-            return diverged if epoch == plan.epochs else {}
+            return diverged if epoch == plan.max_iter else {}
         stalled = [part for part in stalled if part not in diverged]
         if runner.validates:
             return diverged | dict.fromkeys(stalled, Stop.VALIDATION)
         return diverged | (runner.give_up(stalled, plan.tol, epoch, self.clock) if stalled else {})
 
     def _stalled(self, figures: list[float]) -> list[int]:
-        """Return the parts whose figure was not at least `tol` below its lowest value for `patience` epochs."""
+        """Return the parts whose figure was not at least `tol` below its lowest value for `n_iter_no_change` epochs."""
         for part, figure in enumerate(figures):
             self.stale[part] = self.stale[part] + 1 if figure > self.lowest[part] - (self.plan.tol or 0.0) else 0
             self.lowest[part] = min(self.lowest[part], figure)
-        return [part for part in self.active if self.stale[part] >= self.plan.patience]
+        return [part for part in self.active if self.stale[part] >= self.plan.n_iter_no_change]
+
+
+# --------------------------------------------------------------------------------------------------------------- cycles
+
+
+class Cycle:
+    """Brent's search for weights that return to an earlier value at the end of an epoch, in constant memory."""
+
+    def __init__(self, W: Array, b: Array) -> None:
+        self.W, self.b = np.atleast_2d(W), np.atleast_1d(b)
+        self.mark = self.W.copy(order="K"), self.b.copy()  # the earlier weights that are compared with
+        self.power, self.length = 1, 1
+
+    def back(self, parts: list[int], joint: bool) -> dict[int, int]:
+        """Return the parts whose weights have returned, and after how many epochs; advance to the next epoch."""
+        same = self.returned()
+        back = parts if joint and same.all() else [] if joint else [part for part in parts if same[part]]
+        length = self.length
+        self.advance()
+        return dict.fromkeys(back, length)
+
+    def returned(self) -> Array:
+        """Return for each problem whether its weights are those of `length` epochs ago."""
+        W, b = self.mark
+        same = np.asarray(self.b == b)
+        first, size = 0, 1
+        # All problems at once, in memory order, until each differs somewhere: usually within a few features.
+        while same.any() and first < W.shape[1]:
+            block = slice(first, first + size)
+            same &= (self.W[:, block] == W[:, block]).all(axis=1)
+            first, size = first + size, 4 * size
+        return same
+
+    def advance(self) -> None:
+        """Advance to the next epoch."""
+        if self.length == self.power:
+            self.mark[0][...], self.mark[1][...] = self.W, self.b  # in place: one copy at a time
+            self.power, self.length = 2 * self.power, 0
+        self.length += 1
 
 
 # ----------------------------------------------------------------------------------------------- when to stop waiting
@@ -272,11 +311,11 @@ class MarginBound:
         bounds: list[float] = self.lowest.tolist()
         return bounds
 
-    def give_up(self, parts: list[int], tol: float, epoch: int, clock: Clock) -> dict[int, Stop]:
-        """Return which of the stalled parts end: a separator does not exist, has a tiny margin, or takes too long.
+    def give_up(self, parts: list[int], tol: float, epoch: int, clock: RunClock) -> dict[int, Stop]:
+        """Return the stalled parts that end: no separator exists, its margin is tiny, or finding it takes too long.
 
-        A search is made when a part stalls and whenever its epochs have doubled. The wait is as long as the part had
-        learned before it stalled, or `FREE_ENTRIES`, whichever is longer.
+        A part is searched when it stalls and whenever its epochs have doubled. It may wait for the time that it had
+        learned before it stalled, or for `FREE_ENTRIES`, whichever is longer.
         """
         self.observe()
         ends = {}
@@ -284,12 +323,12 @@ class MarginBound:
             if clock.late:
                 break
             since = self.stalled.setdefault(part, epoch)
-            wanted = self.certifies or self.lowest[part] > tol * self.radius
-            if self.search is not None and wanted and epoch >= self.next_search.get(part, 0):
+            unsettled = self.certifies or self.lowest[part] > tol * self.radius
+            if self.search is not None and unsettled and epoch >= self.next_search.get(part, 0):
                 self.next_search[part] = 2 * epoch
-                found = self.search(part, epoch * self.epoch_cost, clock.left)
-                self.lowest[part] = min(self.lowest[part], found.margin_bound)
-                self.certificate = found.certificate
+                check = self.search(part, epoch * self.epoch_cost, clock.left)
+                self.lowest[part] = min(self.lowest[part], check.margin_bound)
+                self.certificate = check.certificate
             if self.certificate is not None:
                 ends[part] = Stop.INSEPARABLE
             elif self.lowest[part] <= tol * self.radius or epoch - since >= max(since, FREE_ENTRIES / self.epoch_cost):

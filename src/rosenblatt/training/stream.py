@@ -1,14 +1,14 @@
-"""Streams: the only owner of what was learned. Rows come in chunks or one by one, classes may appear at any time.
+"""Streams: rows come in chunks or one by one, classes may appear at any time. A stream owns what was learned.
 
-A stream learns in place, in time proportional to the entries of the rows. What it hands out through `model` stays as it
-was: the stream copies its weights before it changes weights that somebody may still look at.
+A stream learns in place, in time proportional to the entries of the rows. The result of `model` does not change: the
+stream copies weights before it changes any that a caller may still hold.
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.labels import as_labels, used_rows
-from rosenblatt.data.sparse import sp
-from rosenblatt.data.table import Table, as_table, with_dtype
+from rosenblatt.data.labels import as_labels, as_targets, used_rows
+from rosenblatt.data.table import Table, part_of, with_dtype
 from rosenblatt.engine.rows import Counts, Csr, Dense, Hyperplanes, Task
 from rosenblatt.engine.rules import perceptron
 from rosenblatt.engine.single import as_rows, touched_finite
@@ -27,10 +26,13 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.checks import check_classes, is_integer
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.text import count, short_repr
-from rosenblatt.training import named_rows
 from rosenblatt.training.algorithm import (
     Algorithm,
     EpochArgs,
+    LearnRow,
+    Row,
+    RowTask,
+    ScoreRow,
     all_finite,
     as_hyperplanes,
     best_order,
@@ -39,28 +41,21 @@ from rosenblatt.training.algorithm import (
     order_of,
     start_state,
 )
-from rosenblatt.training.costs import class_costs
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.model import LinearModel
-from rosenblatt.training.multiclass import by_pairs, code, count_problems, is_joint, make_task
-from rosenblatt.training.named_rows import (
-    NOT_FINITE,
-    Columns,
-    Layout,
-    add_names,
-    check_finite,
-    is_dict,
-    known_part,
-    layout_of,
-    named_row,
-    read_values,
+from rosenblatt.training.multiclass import (
+    by_pairs,
+    class_costs,
+    coding_matrix,
+    count_problems,
+    is_joint,
+    make_task,
+    regression_task,
 )
-from rosenblatt.training.pieces import run_in_pieces
-from rosenblatt.training.reserve import check_kind, growth, open_code
-from rosenblatt.training.scores import ENTRIES_PER_WEIGHT, scores
-from rosenblatt.training.single import ReplayLog, Scorer, Single
-from rosenblatt.training.single_row import LearnRow, Row, RowTask
-from rosenblatt.training.touched import Snapshot, stays_local, touched_part, touches_few
+from rosenblatt.training.named_rows import NOT_FINITE, NamedColumns, array_table, is_dict
+from rosenblatt.training.reserve import check_kind, growth, open_coding_matrix
+from rosenblatt.training.scores import ENTRIES_PER_WEIGHT, PIECE_ENTRIES, scores, touched_part, touches_few
+from rosenblatt.training.snapshots import ReplayLog, Snapshot, stays_local
 
 Array = npt.NDArray[Any]
 
@@ -70,8 +65,8 @@ PLAIN = 0x0001 | 0x0100
 OVERFLOW = (
     "The weights overflowed {dtype}. Scale the data, for example with StandardScaler, or lower the learning rate."
 )
-# Cost of a class, up to which the sums of a perceptron's steps cannot overflow in any number of trials: a row that is
-# accepted is no longer than the square root of what overflows.
+# Cost of a class up to which a perceptron's sums cannot overflow in any number of trials: the length of a valid row is
+# at most the square root of the largest number.
 SAFE_COST = 1e3
 
 
@@ -81,7 +76,7 @@ class Settings:
 
     Attributes
     ----------
-    method : Method
+    algorithm : Algorithm
     multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
     eta : float
         Learning rate.
@@ -89,7 +84,7 @@ class Settings:
         Square of the constant that pads each row; 0 for no bias.
     class_weight : dict or None
         Factor of the steps for each class.
-    takes_new_classes : bool
+    supports_new_classes : bool
         Whether classes may appear that were not announced.
     """
 
@@ -101,26 +96,53 @@ class Settings:
     supports_new_classes: bool = True
 
     def __eq__(self, other: Any) -> bool:
-        # In words too, which name the types: rules are tuples, and equal ones of two types are different rules.
+        # The representations too, which name the types: rules are tuples, and equal tuples may be different rules.
         return (
             isinstance(other, Settings) and vars(self) == vars(other) and repr(self.algorithm) == repr(other.algorithm)
         )
 
     @property
     def rate_scale(self) -> float:
-        """Rate that the weights of the state are in units of."""
+        """Unit of the weights of the state."""
         return self.algorithm.rate_scale(self.eta)
+
+    def hyperplanes(self, state: Any) -> Hyperplanes:
+        """Return the weights that predict, at the learning rate."""
+        planes, scale = self.algorithm.hyperplanes(state), self.rate_scale
+        if scale == 1.0:
+            return planes
+        return as_hyperplanes(planes.W * planes.W.dtype.type(scale), planes.b * planes.b.dtype.type(scale))
+
+    def coding_matrix(self, n_classes: int) -> Array:
+        """Return sign[class, problem] of the problems that learn, those of the reserve class last."""
+        return (open_coding_matrix if self.supports_new_classes else coding_matrix)(n_classes, self.multiclass)
 
 
 @stored("Learned")
 class Learned(NamedTuple):
-    """What a stream has learned, as files keep it."""
+    """The content of a stream, as files store it."""
 
     classes: Array  # sorted labels; empty for a regression
-    state: Any  # of the method: a row for each problem, those of the reserve class last
+    state: Any  # of the algorithm: a row for each problem, those of the reserve class last
     trials: int
     mistakes: int
-    names: tuple[str, ...]  # of the features, where rows come as dicts; else empty
+    names: tuple[str, ...]  # of the features, if rows are dicts; else empty
+
+
+class Single(NamedTuple):
+    """What `learn_one` needs, for the classes and the state as they are."""
+
+    place: dict[Any, int]  # number of each class
+    trial: RowTask
+    learn: dict[bool, LearnRow]  # for dense rows, and for sparse ones
+
+
+class Scorer(NamedTuple):
+    """What `predict_one` needs."""
+
+    score: ScoreRow  # like `rosenblatt.engine.single.score_row`
+    labels: list[Any] | None  # of the classes, as Python objects; None in a regression
+    several: bool  # whether there are more than two
 
 
 class Stream:
@@ -132,96 +154,87 @@ class Stream:
     classes : array of shape (n_classes,)
         The labels so far, sorted.
     state : NamedTuple of arrays
-        Of the method; None before the first row.
+        Of the algorithm; None before the first row.
     trials, mistakes : int
         Rows learned from, and mistakes of the known problems, so far.
-    columns : dict from str to int, or None
-        Where rows are dicts: the column of each name. The columns grow with the names.
+    columns : NamedColumns or None
+        If rows are dicts: the column of each name. The columns grow with the names.
+    outdated : bool
+        Whether the owner's parameters have changed since the settings were made.
+    recorded : (int, int)
+        Trials and mistakes that the owner's record includes.
     """
 
-    # Slots: of an object whose `__dict__` was once looked at, Python finds attributes in three times the time.
+    # Slots: once the `__dict__` of an object has been read, Python takes three times longer to find its attributes.
     __slots__ = (
         *("settings", "init", "outdated", "classes", "state", "trials", "mistakes", "columns", "recorded"),
-        *("_exposed", "_undos", "_planes", "_model", "_single", "_scorers", "_layout", "_journal"),
+        *("_exposed", "_snapshots", "_planes", "_model", "_single", "_scorers", "_replay"),
     )
 
     def __init__(self, settings: Settings, learned: Learned | None = None, init: Any = None) -> None:
-        self.settings, self.init = settings, init
-        self.outdated = False  # whether its owner should look at the settings again
+        self.settings, self.init, self.outdated = settings, init, False
         self.classes: Array = NO_CLASSES
         self.state: Any = None
         self.trials = self.mistakes = 0
-        self.columns: Columns | None = None
+        self.columns: NamedColumns | None = None
         if learned is not None:
             self.classes, self.state, self.trials, self.mistakes, names = learned
-            self.columns = {name: column for column, name in enumerate(names)} or None
-        self.recorded = self.trials, self.mistakes  # what the record of its owner includes
-        self._exposed = False  # whether somebody may hold a view of the weights of the state
-        self._undos: list[Snapshot] | None = None  # of what has changed in place since `all_or_nothing` began
-        self._forget()
+            self.columns = NamedColumns({name: column for column, name in enumerate(names)}) if names else None
+        self.recorded = self.trials, self.mistakes
+        self._exposed = False  # whether a caller may hold a view of the weights of the state
+        self._snapshots: list[Snapshot] | None = None  # of the changes in place since `all_or_nothing` began
+        self._clear()
 
     def __repr__(self) -> str:
-        """Return what the stream has seen, in a line."""
+        """Return the stream in a line."""
         seen = f"classes={short_repr(self.classes)}, trials={self.trials}, mistakes={self.mistakes}"
         return f"{type(self).__name__}({seen}, method={type(self.settings.algorithm).__name__})"
 
-    def _forget(self) -> None:
-        """Drop what was derived from the state."""
+    def _clear(self) -> None:
+        """Drop everything that was derived from the state."""
         self._planes: Hyperplanes | None = None
         self._model: LinearModel | None = None
         self._single: Single | None = None
-        self._scorers: dict[bool, Scorer] = {}  # of dense rows, or of sparse ones
-        self._layout: Layout | None = None  # of the last dict
-        self._journal: ReplayLog | None = None
-
-    def begin(self) -> Callable[[], None]:
-        """Remember from here on what changes in place, until `end`; return a function that undoes everything since."""
-        outermost = self._undos is None
-        undos = [] if self._undos is None else self._undos
-        before, first, names = self._attributes(), len(undos), len(self.columns or ())
-        if outermost:
-            self._undos = undos
-
-        def go_back() -> None:
-            while len(undos) > first:
-                undos.pop().restore()
-            for name, value in before.items():
-                setattr(self, name, value)
-            if self.columns is not None and len(self.columns) > names:
-                self.columns = dict(islice(self.columns.items(), names))  # another one: layouts are of the old one
-            if outermost:
-                self._undos = None
-
-        return go_back
-
-    def end(self) -> None:
-        """Forget how to undo what was done: it is to stay."""
-        self._undos = None
-
-    @contextmanager
-    def all_or_nothing(self) -> Iterator[None]:
-        """Leave the stream as it was if what happens inside fails or is interrupted. It may be part of more of this."""
-        outermost, go_back = self._undos is None, self.begin()
-        try:
-            yield
-        except BaseException:
-            go_back()
-            raise
-        if outermost:
-            self.end()
+        self._scorers: dict[bool, Scorer] = {}  # for dense rows, and for sparse ones
+        self._replay: ReplayLog | None = None
+        if self.columns is not None:
+            self.columns.layout = None  # of the dtype of the state
 
     def _attributes(self) -> dict[str, Any]:
-        """Return all attributes by name."""
         names = [name for kind in type(self).__mro__ for name in getattr(kind, "__slots__", ())]
         return {name: getattr(self, name) for name in names}
 
-    def __getstate__(self) -> tuple[None, dict[str, Any]]:
-        derived = dict.fromkeys(("_planes", "_model", "_single", "_layout", "_journal"))
-        return None, self._attributes() | derived | {"_exposed": False, "_scorers": {}}
+    def __getstate__(self) -> dict[str, Any]:
+        derived = dict.fromkeys(("_planes", "_model", "_single", "_replay"))
+        return self._attributes() | derived | {"_exposed": False, "_scorers": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Restore the stream if the body fails or is interrupted. These contexts may be nested."""
+        outermost = self._snapshots is None
+        snapshots = self._snapshots if self._snapshots is not None else []
+        before, first, names = self._attributes(), len(snapshots), len(self.columns or ())
+        self._snapshots = snapshots
+        try:
+            yield
+        except BaseException:
+            while len(snapshots) > first:
+                snapshots.pop().restore()
+            for name, value in before.items():
+                setattr(self, name, value)
+            if self.columns is not None:
+                self.columns = NamedColumns(islice(self.columns.items(), names))
+            raise
+        if outermost:
+            self._snapshots = None
 
     @property
     def learned(self) -> Learned:
-        """What files keep of the stream."""
+        """The content of the stream, as files store it."""
         return Learned(self.classes, self.state, self.trials, self.mistakes, tuple(self.columns or ()))
 
     @property
@@ -234,17 +247,12 @@ class Stream:
         """Number of problems of the known classes."""
         return count_problems(self.classes.size, self.settings.multiclass)
 
-    @property
-    def _eta(self) -> float:
-        """Learning rate, in the units of the state."""
-        return self.settings.eta / self.settings.rate_scale
-
     def check(self) -> None:
-        """Raise a `Fault` unless what was read from a file is what the loops may read."""
+        """Raise a `Fault` unless the loops can read what comes from a file."""
         multiclass, state = self.settings.multiclass, self.state
         self._check_classes()
         self.settings.algorithm.check_state(state)
-        # The code is not asked, whose table of a forged number of classes could be vast.
+        # Without the coding matrix, which could be huge for a forged number of classes.
         reserve = self.classes.size if by_pairs(multiclass) else 1
         fits = state.b.size in (self.known, self.known + (0 if multiclass == "joint" else reserve))
         expect(fits, f"the state has {state.b.size} problems, not {self.known}. Fit again")
@@ -257,44 +265,37 @@ class Stream:
     def _check_classes(self) -> None:
         check_classes(self.classes)
 
-    # ---------------------------------------------------------------------------------------------- what was learned
+    # -------------------------------------------------------------------------------------------------------- weights
 
     def hyperplanes(self) -> Hyperplanes:
-        """Return the weights of all problems for reading only; they change when the stream goes on."""
+        """Return the weights of all problems, for reading only; they change with the stream."""
         if self._planes is None:
-            self._planes = self._hyperplanes_of(self.state)
+            self._planes = self.settings.hyperplanes(self.state)
         return self._planes
-
-    def _hyperplanes_of(self, state: Any) -> Hyperplanes:
-        """Return the weights that a state stands for, at the learning rate that was asked for."""
-        planes, scale = self.settings.algorithm.hyperplanes(state), self.settings.rate_scale
-        if scale == 1.0:
-            return planes
-        return as_hyperplanes(planes.W * planes.W.dtype.type(scale), planes.b * planes.b.dtype.type(scale))
 
     def problem_scores(self, table: Table) -> Array:
         """Return the score of each row under each known problem.
 
-        A few sparse rows ask only for the weights that they touch: an average, say, of all of them takes longer.
+        For a few sparse rows, only the weights that they touch are derived: averaging all weights would take longer.
         """
         self._check_width(table)
         known, settings = self.known, self.settings
-        stored = self._planes is not None or not (settings.algorithm.derived or settings.rate_scale != 1.0)
+        stored = self._planes is not None or not (settings.algorithm.derives_weights or settings.rate_scale != 1.0)
         if not stored and touches_few(table, self.state.W.shape[1]):
             state, table = touched_part(self.state, table)
-            W, b, _ = self._hyperplanes_of(state)
+            W, b, _ = settings.hyperplanes(state)
         else:
             W, b, _ = self.hyperplanes()
         if isinstance(table.rows, Dense):
             W = W[:, : table.shape[1]]
-        if order_of(W) == "C":  # else the problem of the reserve class lies between the others
+        if order_of(W) == "C":  # else the weights of the reserve class are between the others
             W, b = W[:known], b[:known]
         dtype = np.result_type(table.dtype, W.dtype)
-        found = scores(table, as_hyperplanes(W.astype(dtype, copy=False), b.astype(dtype, copy=False)))
-        return found[:, :known]
+        every = scores(table, as_hyperplanes(W.astype(dtype, copy=False), b.astype(dtype, copy=False)))
+        return every[:, :known]
 
     def model(self) -> LinearModel:
-        """Return the weights, which will not change when the stream goes on."""
+        """Return the weights, which do not change with the stream."""
         if self._model is None:
             planes, known = self.hyperplanes(), self.known
             W, b = planes.W[:known, : self.n_features], planes.b[:known].copy()
@@ -306,7 +307,7 @@ class Stream:
         return self._model
 
     def set_weights(self, W: Any, b: Any) -> None:
-        """Start anew from other weights of the same size."""
+        """Restart from other weights of the same size."""
         shape = (self.known, self.n_features)
         try:
             W, b = np.asarray(W), np.asarray(b)
@@ -314,7 +315,7 @@ class Stream:
             raise InvalidInput(f"coef_ or intercept_ cannot be read as an array ({error}). Pass numbers.") from None
         if W.shape != shape or b.shape != shape[:1]:
             raise InvalidInput(
-                f"coef_ has shape {W.shape} and intercept_ {b.shape}, where {shape} and {shape[:1]} belong. "
+                f"coef_ has shape {W.shape} and intercept_ {b.shape}, but {shape} and {shape[:1]} are expected. "
                 "Set them to that size, or fit again."
             )
         dtype = np.result_type(W.dtype, np.float32) if W.dtype.kind in "fiub" else np.dtype(np.float64)
@@ -329,10 +330,10 @@ class Stream:
             raise InvalidInput("coef_ or intercept_ has values that are not finite.")
         self.settings.algorithm.settle(state)
         self.state, self._exposed = state, False
-        self._forget()
+        self._clear()
 
     def reconfigure(self, settings: Settings) -> None:
-        """Go on with other settings; of a state that the method cannot continue, only the weights are kept."""
+        """Continue with other settings; if the algorithm cannot continue the state, only the weights are kept."""
         self.outdated = False
         if settings == self.settings or self.state is None:
             self.settings = settings
@@ -341,9 +342,9 @@ class Stream:
         if settings.multiclass != before.multiclass and self.classes.size > 2:
             raise InvalidInput(
                 f"multiclass={settings.multiclass!r} is not how this stream began, with {before.multiclass!r}. "
-                "Set that back, or fit anew."
+                "Set that back, or fit again."
             )
-        # The bias of a first-order state is itself; others have the constant that pads the rows in what they keep.
+        # A first-order state keeps the bias apart; in others the constant that pads the rows is part of what they keep.
         same_bias = settings.bias == before.bias or isinstance(algorithm, FirstOrder)
         if algorithm.kind == before.algorithm.kind and same_bias:
             if settings.rate_scale != before.rate_scale:
@@ -359,19 +360,14 @@ class Stream:
             self.state = state
         self.settings = settings
         if (settings.multiclass, settings.supports_new_classes) != (before.multiclass, before.supports_new_classes):
-            # The problems of the reserve class are others now, or none: those that there are begin anew.
+            # The reserve class has other problems now, or none: they restart.
             self.state = copy_state(self.state, part=slice(self.known))
-        self._forget()
+        self._clear()
 
     # -------------------------------------------------------------------------------------------------------- classes
 
-    def _code(self, n_classes: int) -> Array:
-        """Return the table sign[class, problem] of the problems that learn."""
-        table = open_code if self.settings.supports_new_classes else code
-        return table(n_classes, self.settings.multiclass)
-
     def meet(self, classes: Array) -> None:
-        """Add classes: each starts from the weights that it would have, had it been announced at the start."""
+        """Add classes. Each starts from the weights that it would have if it had been announced at the start."""
         check_kind(classes, self.classes)
         seen = np.unique(np.concatenate([self.classes, classes])) if self.classes.size else np.unique(classes)
         if seen.size == self.classes.size:
@@ -389,40 +385,40 @@ class Stream:
             places = np.searchsorted(seen, self.classes).tolist()
             self._grow(growth(places, seen.size, self.settings.multiclass))
         self.classes = seen
-        self._forget()
+        self._clear()
 
     def _open(self) -> None:
-        """Add the problems of the reserve class, which a fit does not train: from here on they learn."""
-        stored, wanted = self.state.b.size, self._code(self.classes.size).shape[1]
-        if stored < wanted:
-            self._grow(np.eye(wanted, stored, dtype=np.int8))
-            self._forget()
+        """Add the problems of the reserve class, which a fit does not train: from now on they learn."""
+        present, needed = self.state.b.size, self.settings.coding_matrix(self.classes.size).shape[1]
+        if present < needed:
+            self._grow(np.eye(needed, present, dtype=np.int8))
+            self._clear()
 
     def _grow(self, change: Array) -> None:
-        """Turn the problems into more problems, each an old one, an old one with its sign changed, or a new one."""
+        """Replace the problems by more of them: see `Algorithm.grow`."""
         self.state = self.settings.algorithm.grow(self.state, change)
 
     def _arrange(self, table: Table) -> None:
-        """Lay the weights out for the rows of a table, if there are enough of them."""
+        """Change the memory order of the weights to the best one for a table, if it has enough rows."""
         W = self.state.W
         order = best_order(self.settings.algorithm, W.shape[0], table, by_pairs=by_pairs(self.settings.multiclass))
         if order != order_of(W) and min(W.shape) > 1 and table.entries >= ENTRIES_PER_WEIGHT * W.size:
             self.state = type(self.state)(*(np.array(array, order=order) for array in self.state))
             self._exposed = False
-            self._forget()
+            self._clear()
 
     def _make_own(self) -> None:
-        """Copy the weights if somebody may hold a view of them, or they cannot be written to."""
+        """Copy the weights if a caller may hold a view of them, or if they are read-only."""
         if self._exposed or not self.state.W.flags.writeable:
             self.state = copy_state(self.state)
-            self._exposed, self._single, self._scorers, self._journal = False, None, {}, None
+            self._exposed, self._single, self._scorers, self._replay = False, None, {}, None
 
     # ------------------------------------------------------------------------------------------------------- learning
 
     def learn(self, table: Table, y: Any, weight: Array, classes: Any = None) -> Counts:
         """Learn from the rows once, in the order in which they come.
 
-        A chunk that makes the weights overflow is refused, and nothing of it is learned.
+        If a chunk makes the weights overflow, an error is raised and nothing of it is learned.
 
         Parameters
         ----------
@@ -438,63 +434,68 @@ class Stream:
         Counts
             Of the known problems.
         """
-        found, number = as_labels(y, table.shape[0])
-        announced = found if classes is None else np.unique(np.asarray(classes))
-        check_kind(announced, found)
-        with self.all_or_nothing():  # the classes that the rows bring go with them
-            self.meet(found if classes is None else np.concatenate([announced, found]))
-            label = np.searchsorted(self.classes, found).astype(np.int32)[number]
+        labels, number = as_labels(y, table.shape[0])
+        announced = labels if classes is None else np.unique(np.asarray(classes))
+        check_kind(announced, labels)
+        with self.all_or_nothing():  # the new classes are undone with the rows
+            self.meet(labels if classes is None else np.concatenate([announced, labels]))
+            label = np.searchsorted(self.classes, labels).astype(np.int32)[number]
             return self._run_epoch(table, self._task(label, weight))
 
     def _task(self, label: Array, weight: Array) -> Task:
-        """Return what rows of these labels teach: the problems of the state, which the loops go through by number."""
-        settings, sign = self.settings, self._code(self.classes.size)
+        """Return the task of rows with these labels. The loops index the problems of the state by number."""
+        settings = self.settings
+        sign = settings.coding_matrix(self.classes.size)
         if self.state is not None and self.state.b.size != sign.shape[1]:
             raise InvalidInput(
-                f"What was learned has {self.state.b.size} problems, where multiclass={settings.multiclass!r} has "
-                f"{sign.shape[1]} for {self.classes.size} classes. Fit anew."
+                f"The model has {self.state.b.size} problems, but multiclass={settings.multiclass!r} has "
+                f"{sign.shape[1]} for {self.classes.size} classes. Fit again."
             )
         costs = class_costs(settings.class_weight, self.classes)
         return make_task(label, sign, settings.multiclass, class_cost=costs, weight=weight, bias=settings.bias)
 
     def _run_epoch(self, table: Table, task: Task) -> Counts:
-        algorithm, problems = self.settings.algorithm, task.sign.shape[1]
+        settings, algorithm, problems = self.settings, self.settings.algorithm, task.sign.shape[1]
         if self.state is None:
-            scale = self.settings.rate_scale
-            self.state = start_state(
-                algorithm, problems, table, self.init, scale, by_pairs=by_pairs(self.settings.multiclass)
-            )
+            pairs = by_pairs(settings.multiclass)
+            self.state = start_state(algorithm, problems, table, self.init, settings.rate_scale, by_pairs=pairs)
         self._check_width(table)
         table = with_dtype(table, self.state.W.dtype)
         self._arrange(table)
         self._make_own()
-        joint = is_joint(task.sign, self.settings.multiclass)
+        joint = is_joint(task.sign, settings.multiclass)
         counts, subset = new_counts(1 if joint else problems), used_rows(task.sample_weight)
-        shown = EpochArgs(table.rows, task, subset, subset, np.arange(problems), self._eta, counts, joint)
-        local = stays_local(shown, algorithm, self.state)
-        if self._undos is not None:
-            self._undos.append(Snapshot(self.state, table.rows, local=local))
-        run_in_pieces(algorithm, shown, self.state, table.entries)
-        W, b = self.state.W, self.state.b
-        alone = local and isinstance(table.rows, Csr)
-        if not (touched_finite(table.rows, W, b) if alone else all_finite(self.state)):
+        eta = settings.eta / settings.rate_scale
+        args = EpochArgs(table.rows, task, subset, subset, np.arange(problems), eta, counts, joint)
+        local = stays_local(args, algorithm, self.state)
+        if self._snapshots is not None:
+            self._snapshots.append(Snapshot(self.state, table.rows, local=local))
+        # In pieces, as compiled code does not react to Ctrl-C. The result is the same.
+        W, b, n_rows = self.state.W, self.state.b, args.size
+        cost = algorithm.trial_cost(max(1, table.entries // max(1, n_rows)), W.shape[1], problems)
+        size = max(1, PIECE_ENTRIES // cost)
+        for first in range(0, n_rows, size):
+            piece = part_of(args.order, first, size, n_rows)
+            algorithm.run_epoch(args._replace(order=piece), self.state, self.state)
+        few = local and isinstance(table.rows, Csr)
+        if not (touched_finite(table.rows, W, b) if few else all_finite(self.state)):
             raise InvalidInput(OVERFLOW.format(dtype=W.dtype) + " Nothing was learned from these rows.")
         counted = Counts(*(column[: self.known] for column in counts)) if self.classes.size else counts
         self.trials += subset.size or table.shape[0]
         self.mistakes += int(counted.mistakes.sum())
-        self._planes = self._model = self._journal = None
+        self._planes = self._model = self._replay = None
         return counted
 
     def _check_width(self, table: Table) -> None:
-        """Raise an error for rows that are longer than the weights: no loop may look for weights that there are not.
+        """Raise an error if rows are longer than the weights: the loops check no index.
 
         Dense rows may be shorter only in a stream of dicts, whose weights have room for more names.
         """
-        known, narrow = self.state.W.shape[1], self.columns is None and isinstance(table.rows, Dense)
-        if table.shape[1] > known or (narrow and table.shape[1] < known):
+        features, narrow = self.state.W.shape[1], self.columns is None and isinstance(table.rows, Dense)
+        if table.shape[1] > features or (narrow and table.shape[1] < features):
             raise InvalidInput(
-                f"X has {count(table.shape[1], 'feature')}, what was learned has {known}. Pass the "
-                "same columns, or fit anew."
+                f"X has {count(table.shape[1], 'feature')}, the model has {features}. Pass the same columns, or fit "
+                "again."
             )
 
     # ---------------------------------------------------------------------------------------------------- single rows
@@ -502,8 +503,8 @@ class Stream:
     def learn_one(self, x: Any, y: Any) -> bool:
         """Learn from one row; return whether it was a mistake.
 
-        The same as `learn` with a chunk of one row, with less work around it. A row that makes the weights overflow is
-        refused, and nothing of it is learned.
+        The same as `learn` with a chunk of one row, with less overhead. If it makes the weights overflow, an error is
+        raised and nothing is learned.
 
         Parameters
         ----------
@@ -513,14 +514,14 @@ class Stream:
         mistake = self.learn_known(x, y)
         if mistake is not None:
             return mistake
-        with self.all_or_nothing():  # a row that is refused leaves none of its names
+        with self.all_or_nothing():  # an invalid row must not leave its names
             if self.state is not None and is_dict(x):
                 self._add_names(x)
                 mistake = self.learn_known(x, y)
-            return self._learn_first(x, y) if mistake is None else mistake
+            return self._learn_as_chunk(x, y) if mistake is None else mistake
 
     def learn_known(self, x: Any, y: Any) -> bool | None:
-        """Learn from one row, unless its class or one of its names is new; None if so."""
+        """Learn from one row, unless its class or one of its names is new; return None if so."""
         if self._exposed:
             self._make_own()
         single = self._single or self._prepare_single()
@@ -537,9 +538,16 @@ class Stream:
         learn = learners.get(columns is None)
         if learn is None:
             learn = learners[columns is None] = self.settings.algorithm.row_learner(trial, self.state, row)
-        if self._undos is not None:
-            self._undos.append(self._undo_of(row))
-        mistakes = learn(c, values, columns) if trial.safe else self._learn_noted(learn, c, row)
+        if self._snapshots is not None:
+            algorithm, rows = self.settings.algorithm, as_rows(values, columns, self.state.W)
+            plain = not isinstance(algorithm, FirstOrder) or not algorithm.penalised
+            self._snapshots.append(Snapshot(self.state, rows, local=plain and algorithm.local_updates))
+        if trial.safe:
+            mistakes = learn(c, values, columns)
+        else:
+            if self._replay is None:
+                self._replay = ReplayLog(self.state)
+            mistakes = self._replay.learn(learn, c, row)
         if mistakes < 0:
             overflow = OVERFLOW.format(dtype=self.state.W.dtype) + " Nothing was learned from this row."
             raise InvalidInput(NOT_FINITE if mistakes == -1 else overflow)
@@ -548,26 +556,7 @@ class Stream:
         self._planes = self._model = None
         return mistakes > 0
 
-    def _undo_of(self, row: Row) -> Snapshot:
-        """Return how to undo a trial of one row."""
-        algorithm, state = self.settings.algorithm, self.state
-        plain = not isinstance(algorithm, FirstOrder) or not algorithm.penalised
-        return Snapshot(state, as_rows(row[0], row[1], state.W), local=plain and algorithm.local)
-
-    def _learn_noted(self, learn: LearnRow, c: int, row: Row) -> int:
-        """Present a row and write it down; undo what it did if the weights overflowed."""
-        journal = self._journal
-        if journal is None:
-            journal = self._journal = ReplayLog(self.state)
-        mistakes = learn(c, *row)
-        if mistakes == -2:
-            journal.restore()
-        elif mistakes >= 0:
-            journal.note(learn, c, row)
-        return mistakes
-
-    def _learn_first(self, x: Any, y: Any) -> bool:
-        """Learn from the first row of a stream, or of a class."""
+    def _learn_as_chunk(self, x: Any, y: Any) -> bool:
         before = self.mistakes
         self.learn(self.row_table(x, grow=True), [y], np.empty(0))
         return self.mistakes > before
@@ -578,14 +567,14 @@ class Stream:
         self._open()
         self._make_own()
         settings, algorithm = self.settings, self.settings.algorithm
-        task = self._task(np.empty(0, np.int32), np.empty(0))
+        task, eta = self._task(np.empty(0, np.int32), np.empty(0)), settings.eta / settings.rate_scale
         steps_once = (
             isinstance(algorithm, FirstOrder) and isinstance(algorithm.rule, perceptron) and not algorithm.penalised
         )
-        safe = steps_once and task.class_cost.max() * self._eta <= SAFE_COST
+        safe = steps_once and task.class_cost.max() * eta <= SAFE_COST
         self._single = Single(
             place={label: number for number, label in enumerate(self.classes.tolist())},
-            trial=RowTask(task, self._eta, is_joint(task.sign, settings.multiclass), self.known, safe),
+            trial=RowTask(task, eta, is_joint(task.sign, settings.multiclass), self.known, safe),
             learn={},
         )
         return self._single
@@ -593,13 +582,13 @@ class Stream:
     def predict_one(self, x: Any) -> Any:
         """Return the class of a row, or the number in a regression.
 
-        None if the row is not finite, classes are learned by pairs, or all weights must be derived: `problem_scores`
-        then says more.
+        None if the row is not finite, classes are learned by pairs, or all weights must be derived: use
+        `problem_scores` then.
         """
-        scorers = self._scorers  # read once: whoever changes what was learned puts another dict there
+        scorers = self._scorers  # read once: a thread that learns replaces the dict
         row = self._row(x)
-        if row is None:  # names that nobody has learned count as zero
-            row = self._row(known_part(self.columns or {}, x))
+        if row is None:  # names without a column count as zero
+            row = self._row((self.columns or NamedColumns()).known_part(x))
             assert row is not None
         values, columns = row
         score, labels, several = scorers.get(columns is None) or self._make_scorer(scorers, row)
@@ -620,45 +609,34 @@ class Stream:
     def _row(self, x: Any) -> Row | None:
         """Return a row as the compiled calls take it; None if it has a name without a column.
 
-        Those calls do not look at types, which must be just those that they were made for.
+        Those calls do not check types: the types must be exactly those that they were compiled for.
         """
+        columns = self.columns
         if type(x) is dict:
-            if (layout := self._layout) is not None:
-                columns, size, values, pack, indices = layout
-                if size == len(x) and columns is self.columns:
+            if columns is not None and (layout := columns.layout) is not None:
+                size, values, pack, indices = layout
+                if size == len(x):
                     try:
                         return pack(*values(x)), indices
-                    except (KeyError, struct.error):  # other names, or a value that is no float
+                    except (KeyError, struct.error):  # other names, or a value that is not a float
                         pass
-            return self._named_row(x)
+            return self._own_columns().row(x, self.state.W.dtype)
         W = self.state.W
         if (
             type(x) is np.ndarray
             and x.dtype is W.dtype
             and x.shape == W.shape[1:]
             and x.flags.num & PLAIN == PLAIN
-            and self.columns is None
+            and columns is None
         ):
             return x, None
         if is_dict(x):
-            return self._named_row(x)
+            return self._own_columns().row(x, W.dtype)
         rows = with_dtype(self.row_table(x), W.dtype).rows
         if isinstance(rows, Dense):
             return np.require(rows.X[0], W.dtype, ["C", "A"]), None
-        # Copies: what is written down must not change with the user's matrix.
+        # Copies: a row that is kept must not change with the user's matrix.
         return rows.data.tobytes(), np.array(rows.indices, np.int64)
-
-    def _named_row(self, x: Mapping[str, float]) -> Row | None:
-        """Return a dict as the compiled calls take it, and remember where its names are: most rows have the same."""
-        columns, dtype = self._own_columns(), self.state.W.dtype
-        try:
-            layout = layout_of(columns, x, dtype)
-        except KeyError:
-            return None
-        self._layout = layout
-        return read_values(layout, x, dtype).tobytes(), layout.indices
-
-    # ------------------------------------------------------------------------------------------------- rows with names
 
     def row_table(self, x: Any, *, grow: bool = False) -> Table:
         """Return one row as a table.
@@ -667,51 +645,41 @@ class Stream:
         ----------
         x : array of shape (n_features,), sparse row, or dict from names to numbers
         grow : bool
-            Whether names that were not there before become columns; else they count as zero.
+            Whether new names become columns; else they count as zero.
         """
         if is_dict(x):
             if grow:
                 self._add_names(x)
-            columns, double = self._own_columns(), np.dtype(np.float64)
-            row = named_row(columns, known_part(columns, x), double)
-            return Table(row, (1, max(len(columns), 1)), double, check_finite(row))
+            return self._own_columns().table(x)
         if self.columns is not None:
             raise InvalidInput("The rows of this stream are dicts. Pass a dict from names to numbers.")
-        sparse = sp.issparse(x)
-        given: Any = x if sparse else named_rows.as_row(x)
-        single = given.ndim == 1 or (sparse and given.shape[0] == 1)
-        if not single or (self.state is not None and given.shape[-1] != self.n_features):
-            wanted = "" if self.state is None else f"; the model has {self.n_features} features"
-            raise InvalidInput(f"x has shape {given.shape}{wanted}. Pass one row: an array of shape (n_features,).")
-        return as_table(given if given.ndim == 2 else given.reshape(1, -1))
+        return array_table(x, None if self.state is None else self.n_features)
 
-    def _own_columns(self) -> Columns:
-        """Return the column of each name; none before the first row."""
+    def _own_columns(self) -> NamedColumns:
+        """Return the column of each name; empty before the first row."""
         if self.columns is None:
             if self.state is not None:
                 raise InvalidInput(
                     "The rows of this model are arrays without names. Pass an array, or start a stream with dicts."
                 )
-            self.columns = {}
+            self.columns = NamedColumns()
         return self.columns
 
     def _add_names(self, x: Mapping[str, float]) -> None:
-        """Let new names become columns, for which the state has room."""
+        """Make columns of new names, and room for them in the state."""
         columns = self._own_columns()
-        # Nothing may be left of a row that is refused.
-        check_finite(named_row({name: place for place, name in enumerate(x)}, x, np.dtype(np.float64)))
-        add_names(columns, x)
+        columns.add(x)
         if self.state is not None and len(columns) > self.state.W.shape[1]:
-            # Twice as many columns as needed, so that this is rare.
+            # Twice the columns needed, so that this is rare.
             self.state = self.settings.algorithm.widen(self.state, 2 * len(columns))
-            self._forget()
+            self._clear()
 
     # --------------------------------------------------------------------------------------------------------- merging
 
     def merge(self, others: Sequence[Stream], shares: Sequence[float] | None = None) -> Stream:
         """Return a stream whose state is the weighted mean of this one's and others', of the same settings.
 
-        Classes that only some of them know are added to the others first, which changes them.
+        Classes that only some of them have are first added to the others, which changes them.
 
         Parameters
         ----------
@@ -723,7 +691,14 @@ class Stream:
         weight = np.asarray([1.0] * len(streams) if shares is None else shares, dtype=np.float64)
         if weight.shape != (len(streams),) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
             raise InvalidInput(f"shares={shares!r} are not {len(streams)} weights from 0 with a positive sum.")
-        if not all(self._is_like(stream) for stream in streams):
+        alike = all(
+            stream.state is not None
+            and stream.columns == self.columns
+            and stream.n_features == self.n_features
+            and stream.settings == self.settings
+            for stream in streams
+        )
+        if not alike:
             raise InvalidInput("Only streams of the same settings and features, which have learned, can be merged.")
         seen = np.unique(np.concatenate([stream.classes for stream in streams]))
         for stream in streams:
@@ -734,9 +709,32 @@ class Stream:
         trials, mistakes = sum(s.trials for s in streams), sum(s.mistakes for s in streams)
         return type(self)(self.settings, Learned(seen, state, trials, mistakes, tuple(self.columns or ())))
 
-    def _is_like(self, other: Stream) -> bool:
-        """Return whether another stream has learned, by the same settings and about the same features."""
-        if self.state is None or other.state is None:
-            return False
-        same_features = other.columns == self.columns and other.n_features == self.n_features
-        return same_features and other.settings == self.settings
+
+class RegressionStream(Stream):
+    """Learn to predict numbers."""
+
+    __slots__ = ()
+
+    @property
+    def known(self) -> int:
+        """One problem."""
+        return 1
+
+    def learn(self, table: Table, y: Any, weight: Array, classes: Any = None) -> Counts:
+        """Learn from the rows once, in the order in which they come; `y` are numbers."""
+        with self.all_or_nothing():
+            return self._run_epoch(table, regression_task(as_targets(y), weight, self.settings.bias))
+
+    def learn_one(self, x: Any, y: Any) -> bool:
+        """Learn from one row, as from a chunk; a regression has no mistakes."""
+        self.learn(self.row_table(x, grow=True), [y], np.empty(0))
+        return False
+
+    def meet(self, classes: Array) -> None:
+        """Do nothing: a regression has no classes."""
+
+    def _open(self) -> None:
+        """Do nothing: a regression has no reserve class."""
+
+    def _check_classes(self) -> None:
+        expect(self.classes.size == 0, "a regression has classes")

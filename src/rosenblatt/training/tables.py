@@ -70,7 +70,7 @@ def trial_table(
     Examples
     --------
     >>> from rosenblatt import trace, trial_table
-    >>> print(trial_table(trace([[0, 0], [1, 1]], [-1, 1], epochs=1)))
+    >>> print(trial_table(trace([[0, 0], [1, 1]], [-1, 1], max_iter=1)))
     t  epoch  row   y  w before  b before  f(x)  y f(x)  mistake  w after  b after
     1      1   x1  -1    (0, 0)         0     0       0      yes   (0, 0)       -1
     2      1   x2   1    (0, 0)        -1    -1      -1      yes   (1, 1)        0
@@ -143,7 +143,7 @@ def _text(columns: list[str], lines: list[list[str]], note: str) -> str:
 
 
 def _html(columns: list[str], lines: list[list[str]], note: str) -> str:
-    # Imported here: most trials are never shown in a browser.
+    # Imported here: most tables are text.
     from rosenblatt.markup.elements import table
 
     return table(columns, lines, caption=note or None)

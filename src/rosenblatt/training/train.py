@@ -1,4 +1,4 @@
-"""`train`: a perceptron on arrays, without scikit-learn."""
+"""Train a perceptron on arrays, without scikit-learn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from rosenblatt.text import count, short_repr
 from rosenblatt.training.algorithm import start_state
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.in_memory import Job, Validation, run
-from rosenblatt.training.multiclass import by_pairs, code, make_task
+from rosenblatt.training.model import LinearModel
+from rosenblatt.training.multiclass import by_pairs, coding_matrix, make_task
 from rosenblatt.training.plan import Plan, Run, check_names
 
 Array = npt.NDArray[Any]
@@ -39,7 +40,7 @@ def train(
 ) -> Run:
     """Train a perceptron on X and y, without scikit-learn.
 
-    On a mistake, y f(x) <= 0, the weights move towards the row: w += eta y x, b += eta y.
+    On a mistake, y f(x) <= 0, the weights move towards the row: w += eta0 y x, b += eta0 y.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def train(
     y : array-like of shape (n_samples,)
         Two classes, such as -1 and +1 or 0 and 1, of which the larger is positive; or more.
     multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
-        How more than two classes are told apart.
+        How more than two classes become binary problems.
     margin : float
         Update as long as y f(x) <= margin.
     fit_intercept : bool
@@ -59,8 +60,8 @@ def train(
     validation : (X, y) or None
         Rows to measure the error on after each epoch; the run ends when it stops decreasing.
     **plan
-        The fields of `Plan`: order, schedule, eta, batch, epochs, seconds, tol, patience, keep, seed, threads,
-        callback.
+        The fields of `Plan`: order, schedule, eta0, batch, max_iter, max_seconds, tol, n_iter_no_change, keep,
+        random_state, n_jobs, callback.
 
     Returns
     -------
@@ -77,37 +78,34 @@ def train(
     ((3, 1, 2, 2, 1, 0), [[2.0, 2.0]], [-1.0])
     """
     check_names("train", plan, PLAN)
-    chosen = Plan(**plan)
+    settings = Plan(**plan)
     _check_own(margin, fit_intercept)
     table = learnable(as_table(X))
-    if chosen.callback is not None or callable(chosen.schedule):
+    if settings.callback is not None or callable(settings.schedule):
         table = with_own_indices(table)
     classes, label = as_labels(y, table.shape[0])
     if classes.size < 2:
         raise InvalidInput(f"y has one class only, {short_repr(classes[0])}. Add examples of another class.")
-    sign = code(classes.size, multiclass)
+    sign = coding_matrix(classes.size, multiclass)
     weight = as_weights(sample_weight, table.shape[0])
     task = make_task(label, sign, multiclass, weight=weight, bias=1.0 if fit_intercept else 0.0)
-    algorithm = FirstOrder(perceptron(positive=margin / chosen.eta, negative=margin / chosen.eta))
-    scale = algorithm.rate_scale(chosen.eta)
+    algorithm = FirstOrder(perceptron(positive=margin / settings.eta0, negative=margin / settings.eta0))
+    scale = algorithm.rate_scale(settings.eta0)
     state = start_state(algorithm, sign.shape[1], table, init, scale, by_pairs=by_pairs(multiclass))
     held_out = None if validation is None else _validation(validation, classes, table.shape[1])
-    job = Job(algorithm, table, task, chosen, multiclass, used_rows(weight), held_out, names=as_names(classes))
+    job = Job(algorithm, table, task, settings, multiclass, used_rows(weight), held_out, names=as_names(classes))
     record = run(job, state)
-    # Imported here: to learn is one thing, to predict another.
-    from rosenblatt.training.model import LinearModel
-
     planes = algorithm.hyperplanes(state)
     rate = planes.W.dtype.type(scale)
     return replace(record, model=LinearModel(planes.W * rate, planes.b * rate, classes, multiclass))
 
 
 def _check_own(margin: Any, fit_intercept: Any) -> None:
-    """Raise an error for values that the rule cannot have."""
+    """Raise an error for invalid values of the rule's parameters."""
     if not is_real(margin) or not 0 <= margin < np.inf:
-        raise InvalidInput(f"margin={short_repr(margin)} is not possible: pass a number from 0.")
+        raise InvalidInput(f"margin={short_repr(margin)} is invalid: pass a number from 0.")
     if not is_truth(fit_intercept):
-        raise InvalidInput(f"fit_intercept={short_repr(fit_intercept)} is not possible: pass True or False.")
+        raise InvalidInput(f"fit_intercept={short_repr(fit_intercept)} is invalid: pass True or False.")
 
 
 def _validation(validation: Any, classes: Array, n_features: int) -> Validation:
@@ -121,8 +119,8 @@ def _validation(validation: Any, classes: Array, n_features: int) -> Validation:
             f"The validation rows have {count(table.shape[1], 'feature')}, the training rows {n_features}. "
             "Pass the same."
         )
-    found, number = as_labels(validation[1], table.shape[0])
-    place = np.searchsorted(classes, found)
-    known = classes[np.minimum(place, classes.size - 1)] == found
+    labels, number = as_labels(validation[1], table.shape[0])
+    place = np.searchsorted(classes, labels)
+    known = classes[np.minimum(place, classes.size - 1)] == labels
     # A class that training never saw cannot be predicted: -1 counts as an error whatever is predicted.
     return Validation(table, ALL_ROWS, np.where(known, place, -1).astype(np.int32)[number], np.empty(0))

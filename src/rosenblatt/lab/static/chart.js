@@ -133,7 +133,7 @@ export function chartsView(host) {
   }
 
   /**
-   * Draw M gamma <= <w, w*> <= |w| <= R sqrt(M), up to the mistakes made, or up to the bound, where the outer two cross.
+   * Draw M gamma <= <w, w*> <= |w| <= R sqrt(M), up to the mistakes made, or to the bound, where the outer two cross.
    * @param {Run} next
    */
   function loadSqueeze(next) {

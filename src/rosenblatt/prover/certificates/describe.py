@@ -57,7 +57,7 @@ def picture(certificate: Certificate) -> str:
     if len(certificate.classes) != 2:
         return ""
     if certificate.support:
-        sides = [_shares(certificate, rival) for rival in (0, 1)]
+        sides = [shares(certificate, rival) for rival in (0, 1)]
         # Rows with rival 0 are of class 1, and vice versa.
         rows = [(f"row {i}", float(share), CLASSES[1 - rival]) for rival, side in enumerate(sides) for i, share in side]
         title = "Shares of the rows whose means meet"
@@ -109,7 +109,7 @@ def _describe_support(certificate: Certificate) -> str:
 
 def _describe_meeting(certificate: Certificate) -> str:
     """Describe the point that is a mean of rows of either class."""
-    sides = [_shares(certificate, rival) for rival in (0, 1)]
+    sides = [shares(certificate, rival) for rival in (0, 1)]
     if all(len(side) == 1 for side in sides):
         return f"row {sides[0][0][0]} equals row {sides[1][0][0]}, which has the other label"
     if all(len(side) == 2 and side[0][1] == side[1][1] for side in sides):
@@ -117,8 +117,8 @@ def _describe_meeting(certificate: Certificate) -> str:
     return " = ".join(some((f"{_share(share)}x[{i}]" for i, share in side), " + ") for side in sides)
 
 
-def _shares(certificate: Certificate, rival: int) -> list[tuple[int, Fraction]]:
-    """Return the samples of one class in the support, with their shares of the common point."""
+def shares(certificate: Certificate, rival: int) -> list[tuple[int, Fraction]]:
+    """Return the support of the class opposite a rival, with the share of each row in the common point."""
     terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
     own = [(i, m) for i, r, m in terms if r == rival]
     total = sum(m for _, m in own)

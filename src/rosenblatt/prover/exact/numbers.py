@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.data.dense import TEXT_REMEDY, unmasked
-from rosenblatt.data.sparse import as_csr
+from rosenblatt.data.sparse import as_csr, sp
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.text import short_repr

@@ -11,8 +11,9 @@ from members import STREAMS
 from rosenblatt import AveragedPerceptron, Perceptron, SoftMargin
 from rosenblatt.data.table import as_table
 from rosenblatt.training.algorithm import EpochArgs, new_counts
-from rosenblatt.training.multiclass import code, make_task
-from rosenblatt.training.touched import Snapshot, stays_local, touched_part, touches_few
+from rosenblatt.training.multiclass import coding_matrix, make_task
+from rosenblatt.training.scores import touched_part, touches_few
+from rosenblatt.training.snapshots import Snapshot, stays_local
 
 FEATURES = 1 << 18
 DERIVED = [
@@ -104,7 +105,7 @@ def test_a_penalty_reaches_all_weights_where_the_scale_gets_too_small(penalty):
     X, y = text(40, 4, 2, features=50)
     stream = Perceptron(penalty=penalty, alpha=0.5).partial_fit(X, y)._stream
     none, label = np.empty(0, np.int32), y.astype(np.int32)
-    task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    task = make_task(label, coding_matrix(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     shown = EpochArgs(as_table(X).rows, task, none, none, np.arange(1), 1.0, new_counts(1), False)
     stream.state.scale[:] = 1.0
     few = shown._replace(order=np.arange(10, dtype=np.int32))

@@ -1,7 +1,4 @@
-"""Compiled loops of the dual representation: blocks of rows, budgets, votes.
-
-One file on purpose: Numba's disk cache does not notice an edit in a helper that lives in another file. The structures
-that the loops take are defined beside them for the same reason. Nothing here checks bounds.
+"""Compiled loops of the dual representation: blocks of rows, budgets, votes. Nothing here checks bounds.
 
 A block is some rows with the scores that they have before the first of them is presented. Its similarities are
 columns: K[k, j] is the similarity of the object of column k with row j of the block. So the values that one update
@@ -18,7 +15,7 @@ import numpy as np
 from rosenblatt.engine.jit import DISABLE_JIT, compiled
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Rows that are presented together."""
 
     row: np.ndarray  # (n,) their numbers
@@ -33,7 +30,7 @@ class Block(NamedTuple):
 
 
 class Problems(NamedTuple):
-    """What a row of each class teaches each problem."""
+    """The task of a row of each class in each problem."""
 
     sign: np.ndarray  # (classes, problems) +1, -1, or 0: no example
     cost: np.ndarray  # (classes, problems) factor of the step
@@ -41,12 +38,12 @@ class Problems(NamedTuple):
     active: np.ndarray  # problems that still learn, class by class: those that a row of the class is an example of
     first: np.ndarray  # (classes + 1,) where the problems of each class begin in `active`
     joint: bool  # whether the problems are classes that compete in each trial
-    margin: float  # an update is due as long as y f(x) is not above it
+    margin: float  # an update is due while y f(x) is not above it
     most: float  # updates of a row in a problem; infinite for no limit
 
 
 class Progress(NamedTuple):
-    """What the loops count. A joint task has a single entry in `mistakes`, `updates` and `loss`."""
+    """Counts. A joint task has a single entry in `mistakes`, `updates` and `loss`."""
 
     trials: np.ndarray  # (problems,) trials so far
     mistakes: np.ndarray  # (problems,) or (1,)
@@ -57,7 +54,7 @@ class Progress(NamedTuple):
     counts: np.ndarray  # (problems, rows) or (1, rows) updates of each row; without rows where there is no limit
 
 
-class Updates(NamedTuple):
+class UpdateBuffer(NamedTuple):
     """Every update of a block. The caller provides room for all of them."""
 
     row: np.ndarray  # (capacity,) place within the block
