@@ -153,7 +153,7 @@ IMPOSSIBLE = [
     (KernelPerceptron, {"degree": -1}, "invalid: it must be a whole number from 0."),
     (AssociationUnits, {"n_units": 0}, "invalid: it must be a whole number from 1."),
     (Perceptron, {"class_weight": "balancd"}, "not known. Pass a dict, 'balanced' or None. Did you mean 'balanced'?"),
-    (Perceptron, {"class_weight": 5}, "not possible. Pass a dict, 'balanced' or None."),
+    (Perceptron, {"class_weight": 5}, "invalid. Pass a dict, 'balanced' or None."),
 ]
 
 

@@ -37,7 +37,7 @@ def test_without_scikit_learn_the_learners_have_the_same_parameters():
         from rosenblatt.learners import contract
         assert all(hasattr(contract, name) for name in contract.__all__)
         models = {name: contract.clone(cls()).set_params() for name, cls in learners.ALL.items()}
-        assert models["Perceptron"].set_params(n_jobs=-1)._plan().threads >= 1
+        assert models["Perceptron"].set_params(n_jobs=-1)._plan().n_jobs >= 1
         assert "sklearn" not in sys.modules and "joblib" not in sys.modules
         print(json.dumps({name: sorted(model.get_params()) for name, model in models.items()}))
     """
