@@ -85,7 +85,7 @@ def test_they_are_saved_cloned_and_pickled(tmp_path):
         (lambda: TextHasher(words=(2, 1)).fit(), "words"),
         (lambda: TableHasher(columns={"x": "number"}).fit(FRAME), "columns has 'x'"),
         (lambda: TableHasher().fit([]), "X has"),
-        (lambda: TableHasher().fit(FRAME).transform(FRAME.assign(age="x")), "Column 'age' was numbers"),
+        (lambda: TableHasher().fit(FRAME).transform(FRAME.assign(age="x")), "Column 'age' was numeric"),
         (lambda: TableHasher().fit(FRAME).transform(FRAME.assign(age=np.inf)), "infinite"),
     ],
 )
