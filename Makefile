@@ -3,27 +3,34 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test nojit lint site docs tables gallery notebooks bench fuzz clean
+.PHONY: demo test test-all nojit lint site docs tables gallery notebooks bench fuzz clean
 
 demo: $(VENV)/.demo
 	$(BIN)/rosenblatt demo
 
-# A file stays with one worker, so that what it compiles is compiled once.
+# A file stays with one worker, so that what it compiles is compiled once. The long tests repeat what the others test,
+# on more data.
 test: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not long"
+
+test-all: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # The same loops as plain Python: slow, but every line can be covered and stepped through. The tests of the loops, and
 # those of the rest whose cases are small.
 NOJIT := tests/engine tests/data \
-	$(addprefix tests/kernels/test_,blocks.py replay.py distances.py dual.py) \
-	$(addprefix tests/prover/test_,signed_rows.py margin.py coordinates.py witness.py modular.py nearest.py descent.py cycles.py) \
-	$(addprefix tests/files/test_,bits.py decimals.py entries.py fields.py tokens.py vw_lines.py delimited.py features.py svmlight.py text.py vw.py) \
+	$(addprefix tests/kernels/test_,loops.py replay.py unbounded.py) \
+	$(addprefix tests/prover/test_,signed_rows.py margin.py coordinates.py witness.py modular.py nearest.py descent.py cycle_epochs.py) \
+	$(addprefix tests/files/test_,decimals.py entries.py tokens.py delimited.py features.py svmlight.py text.py vw.py) \
 	$(addprefix tests/laws/test_,worked_examples.py perceptron_laws.py) \
-	$(addprefix tests/training/test_,algorithm.py averaging.py check_separable.py reserve.py multiclass.py decisions.py cycle.py first_order.py order.py record.py scores.py single_row.py starts.py stopping.py stream.py trace.py train.py) \
-	$(addprefix tests/learners/test_,adaline.py arow.py maximum_margin.py passive_aggressive.py perceptron.py pocket.py soft_margin.py voted_perceptron.py winnow.py)
+	$(addprefix tests/training/test_,algorithm.py check_separable.py reserve.py multiclass.py first_order.py order.py record.py scores.py stopping.py stream.py trace.py train.py) \
+	$(addprefix tests/learners/test_,adaline.py arow.py maximum_margin.py p_norm.py passive_aggressive.py perceptron.py pocket.py projection.py soft_margin.py voted_perceptron.py winnow.py)
+# Modules that are loops, or mostly.
+LOOPS := engine files.decimals files.entries files.tokens kernels.loops learners.arow learners.p_norm learners.pocket learners.projection \
+	learners.winnow prover.exact.modular prover.search.nearest prover.search.descent
 
 nojit: $(VENV)/.test
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto --dist loadfile $(NOJIT) --cov=rosenblatt.engine --cov-fail-under=97 \
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto --dist loadfile $(NOJIT) $(addprefix --cov=rosenblatt.,$(LOOPS)) --cov-fail-under=97 \
 		--cov-report=term-missing:skip-covered
 
 # The lab's page is plain JavaScript: types by TypeScript's checker, form by Biome, both run by the Node that pyright

@@ -204,17 +204,18 @@ def test_training_without_estimators_does_not_load_scikit_learn():
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout.strip() == "False"
 
 
-# ---------------------------------------------------------------------------------------------------------- five walks
+# ---------------------------------------------------------------------------------------------------------- three walks
 
 
 def test_the_architecture_page_names_what_is_there():
-    text = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
-    named = re.findall(r"\b([a-z]\w*)/(\w+)\.(?!py\b)([A-Za-z_]\w*(?:\.\w+)?)", text.split("## Five walks")[1])
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
+    text = page.split("## Three walks")[1].split("## Public")[0]
+    named = re.findall(r"\b([a-z]\w*(?:/\w+)+)((?:\.\w+)*)", text)
     assert len(named) > 40
-    for package, module, path in named:
-        found = import_module(f"rosenblatt.{package}.{module}")
-        for name in path.split("."):
-            assert hasattr(found, name), f"{package}/{module}.{path}"
+    for path, names in named:
+        found = import_module("rosenblatt." + path.replace("/", "."))
+        for name in names.split(".")[1:]:
+            assert hasattr(found, name), f"{path}{names}"
             found = getattr(found, name)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from commands import mails, run, spawn
-from rosenblatt.cli.options import Columns, Range, plain, position_or_name
+from rosenblatt.cli.options import ColumnKinds, Range, plain, position_or_name
 
 
 @pytest.mark.parametrize(("text", "value"), [("1", (1, 1)), ("1-3", (1, 3)), ("none", None)])
@@ -18,10 +18,14 @@ def test_ranges_of_n_grams(text, value):
 
 
 def test_kinds_of_columns():
-    assert Columns().convert("age=number,2=skip,a=b=text", None, None) == {"age": "number", 2: "skip", "a=b": "text"}
+    assert ColumnKinds().convert("age=number,2=skip,a=b=text", None, None) == {
+        "age": "number",
+        2: "skip",
+        "a=b": "text",
+    }
     for wrong in ("age", "age=float", "=number"):
         with pytest.raises(click.BadParameter):
-            Columns().convert(wrong, None, None)
+            ColumnKinds().convert(wrong, None, None)
 
 
 @pytest.mark.parametrize(("text", "value"), [("3", 3), ("-1", -1), ("age", "age")])

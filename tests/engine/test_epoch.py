@@ -121,7 +121,7 @@ def test_the_kernels_run_as_plain_python():
         "    run = train(rows, [-1, 1, 1, 1], order='cyclic')\n"
         "    assert run.coef.tolist() == [[2, 2]] and run.updates == 9, run\n"
         "    for multiclass in ('ovr', 'ovo', 'joint'):\n"
-        "        train(rows, [0, 1, 2, 1], multiclass=multiclass, epochs=5, keep='best')\n"
+        "        train(rows, [0, 1, 2, 1], multiclass=multiclass, max_iter=5, keep='best')\n"
     )
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     subprocess.run([sys.executable, "-W", "error", "-c", script], check=True, env=environment)

@@ -87,15 +87,20 @@ VALUES = {
 }
 
 
+OTHERS = [f"other{one.endings[0]}" for one in ALL.values() if one.endings and f"a{one.endings[0]}" not in SAMPLES]
+FILES = [*SAMPLES, *(name for name in OTHERS if name not in ("other.csv", "other.tsv"))]
+
+
 def sample(folder, name):
     path = folder / name
     if name in SAMPLES:
         path.write_text(SAMPLES[name])
-    else:
+    elif name == "other.arrow":
         convert(sample(folder, "text.csv"), folder / "a.parquet")
-        if name == "a.arrow":
-            table = pytest.importorskip("pyarrow.parquet").read_table(folder / "a.parquet")
-            pytest.importorskip("pyarrow.feather").write_feather(table, str(path), compression="uncompressed")
+        table = pytest.importorskip("pyarrow.parquet").read_table(folder / "a.parquet")
+        pytest.importorskip("pyarrow.feather").write_feather(table, str(path), compression="uncompressed")
+    else:
+        convert(sample(folder, "text.csv"), path)
     return path
 
 
@@ -117,7 +122,7 @@ def refusal(path, name):
     return ""
 
 
-@pytest.mark.parametrize("file", [*SAMPLES, "a.parquet", "a.arrow"])
+@pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("name", VALUES)
 def test_an_option_changes_something_or_is_refused(tmp_path, file, name):
     if (file, name) == ("a.txt", "normalise"):
@@ -132,17 +137,18 @@ def test_an_option_changes_something_or_is_refused(tmp_path, file, name):
 def test_purposes_name_what_takes_an_option(tmp_path):
     """The sentence that refuses an option names the formats that take it."""
     taken = {name: set() for name in VALUES}
-    for file in (*SAMPLES, "a.parquet", "a.arrow"):
+    for file in FILES:
         source = open_source(sample(tmp_path, file), threads=0)
         for name in source.parsers[0].options:
             taken[name].add(source.reading.format)
     for name in ("label", "header", "columns", "zero_based"):
         assert all(format in purposes()[name] for format in taken[name])
         assert not any(format in purposes()[name] for format in {*ALL} - taken[name])
+    tables = {name for name, one in ALL.items() if one.kind == "table"}
     assert taken["label_type"] == {*ALL}
-    assert taken["dictionary"] == {*ALL} - {"svmlight"}
-    assert taken["standardise"] == {"csv", "tsv", "parquet", "arrow"}
-    assert taken["words"] == {"text", "csv", "tsv", "jsonl", "parquet", "arrow"}
+    assert taken["dictionary"] == {name for name, one in ALL.items() if not one.numbered}
+    assert taken["standardise"] == {name for name in tables if not ALL[name].ragged}
+    assert taken["words"] == {"text", *tables}
     assert set(purposes()) == set(VALUES)
 
 

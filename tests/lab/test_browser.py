@@ -602,7 +602,7 @@ def test_the_address_brings_everything_back(lab, hash):
 
 
 @pytest.mark.parametrize("hash", ["data=nothing", "learner=<script>", "data=points&p=x", "param.eta0=-1", "epochs=1e9"])
-def test_a_wrong_address_gets_a_sentence(lab, hash):
+def test_a_wrong_address_is_rejected_with_a_message(lab, hash):
     lab.refused = True
     lab.open(hash)
     assert lab.page.locator("#lab").get_attribute("data-ready") == "failed"
@@ -617,7 +617,7 @@ def test_a_wrong_address_gets_a_sentence(lab, hash):
         ("projectron", "close to a sum of the rows that count: its share goes to them."),
     ],
 )
-def test_a_full_budget_is_told(lab, rule, sentence):
+def test_a_full_budget_is_described(lab, rule, sentence):
     scene = f"data=moons&n=30&learner=KernelPerceptron&param.budget=3&param.budget_rule={rule}"
     recording = record_scene(Scene.from_query(scene)).recording
     full = np.count_nonzero(recording.W.any(axis=1), axis=1)[np.r_[0, recording.at[:-1]]] == 3
@@ -874,7 +874,7 @@ def test_lines_can_be_read():
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_a_soft_margin_in_the_dual_is_told_as_it_is(browser, tmp_path, classes):
+def test_a_soft_margin_in_the_dual_is_described_as_it_is(browser, tmp_path, classes):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 2)), np.arange(30) % classes
     run = KernelPerceptron(margin=1.0, max_updates=2, multiclass="ovr")

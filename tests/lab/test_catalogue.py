@@ -116,7 +116,7 @@ def test_flipped_labels_are_as_many_as_asked_for():
     assert np.count_nonzero(plain != noisy) == 10
 
 
-def test_unknown_sets_and_controls_get_a_sentence():
+def test_unknown_sets_and_controls_are_rejected_with_a_message():
     with pytest.raises(InvalidInput, match="Did you mean 'moons'"):
         points_of("moon")
     with pytest.raises(InvalidInput, match="It has none"):

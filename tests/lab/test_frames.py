@@ -83,7 +83,7 @@ def test_what_is_shown_is_what_a_fit_learns(name, seed):
         return
     if "mean" in run.arrays:
         np.testing.assert_allclose(mean_at_the_end(run), learned, rtol=1e-9, atol=1e-9)
-    elif not model._algorithm().derived and name != "VotedPerceptron":
+    elif not model._algorithm().derives_weights and name != "VotedPerceptron":
         np.testing.assert_array_equal(run.arrays["W"][run.arrays["at"][-1]], learned)
 
 

@@ -198,7 +198,7 @@ def test_long_runs_are_recorded_as_far_as_a_page_can_show_them():
     assert copy.max_iter == scene.limit(2000) == 10
 
 
-def test_what_the_lab_cannot_show_gets_a_sentence():
+def test_what_the_lab_cannot_show_is_rejected_with_a_message():
     X, y = logical("or")
     with pytest.raises(InvalidInput, match="not a learner of the lab"):
         one_file(AssociationUnits(), X, y)

@@ -48,7 +48,7 @@ def or_sentence(make, given_value):
 
 @settings(deadline=None, max_examples=150)
 @given(st.text(max_size=200) | st.text("datlerp=.&#;,:%0123ab-", max_size=120))
-def test_any_address_is_a_scene_or_gets_a_sentence(text):
+def test_any_address_is_a_scene_or_is_rejected_with_a_message(text):
     assert or_sentence(Scene.from_query, text)
 
 
@@ -65,7 +65,7 @@ KEYS += ["race", "data_seed"]
 @given(
     st.dictionaries(st.sampled_from([*KEYS, "race", "data_seed"]), values), st.sampled_from(["or", "points", "clouds"])
 )
-def test_any_json_is_a_scene_or_gets_a_sentence(body, data):
+def test_any_json_is_a_scene_or_is_rejected_with_a_message(body, data):
     assert or_sentence(Scene.from_dict, body)
     assert or_sentence(Scene.from_dict, body | {"data": data})
 
@@ -154,7 +154,7 @@ def test_small_values_keep_the_constant_of_the_theorems():
     assert Scene().arguments(0.1 * np.ones((4, 2)), 2)["intercept_scaling"] == 1.0
 
 
-def test_impossible_combinations_get_a_sentence():
+def test_impossible_combinations_are_rejected_with_a_message():
     with pytest.raises(InvalidInput, match="does not fit 2 weights"):
         Scene.from_dict({"start": [1, 2]}).arguments(np.ones((4, 2)), 2)
     with pytest.raises(InvalidInput, match="multiclass"):

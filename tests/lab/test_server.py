@@ -72,7 +72,7 @@ def test_a_fit_that_does_not_converge_is_no_warning_for_the_terminal(client):
 
 
 @pytest.mark.parametrize("data", [{"data": "nor"}, {"learner": "Tree"}, {"data": "points", "points": [[0, 0, 0]]}])
-def test_a_wrong_question_gets_400_and_a_sentence(client, data):
+def test_a_wrong_question_gets_400_and_a_message(client, data):
     for kind in ("run", "certificate", "code", "trace", "surface"):
         response = post(client, kind, data)
         assert response.status_code == 400
@@ -192,7 +192,7 @@ def test_a_script_in_an_upload_comes_back_as_text_of_json(client):
     assert broken.headers["content-type"] == "application/json"
 
 
-def test_an_error_of_the_lab_itself_is_a_sentence_too(client, monkeypatch):
+def test_an_error_of_the_lab_itself_is_a_message_too(client, monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError("secret detail")
 
@@ -353,7 +353,7 @@ def test_it_listens_on_this_machine_alone_at_a_secret_address(monkeypatch):
     assert opened == []
 
 
-def test_a_port_that_is_taken_gets_a_sentence():
+def test_a_port_that_is_taken_is_rejected_with_a_message():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -58,7 +58,7 @@ def test_more_features_than_two_are_taken_and_it_says_what_is_missing():
         ("PK\x03\x04" + "\x00" * 100, "."),
     ],
 )  # fmt: skip
-def test_what_cannot_be_shown_gets_a_sentence_without_the_name_of_a_file(text, says):
+def test_what_cannot_be_shown_is_rejected_without_the_name_of_a_file(text, says):
     with pytest.raises(InvalidInput, match=says) as caught:
         points_of_text(text)
     assert tempfile.gettempdir() not in str(caught.value)
@@ -67,7 +67,7 @@ def test_what_cannot_be_shown_gets_a_sentence_without_the_name_of_a_file(text, s
 
 @settings(deadline=None, max_examples=60)
 @given(st.text(max_size=200) | st.text("0123456789.,;\n\tab\"'-", max_size=200))
-def test_any_text_is_points_or_gets_a_sentence(text):
+def test_any_text_is_points_or_is_rejected_with_a_message(text):
     try:
         found = points_of_text(text)
     except InvalidInput:

@@ -80,7 +80,7 @@ def test_points_travel_as_lists(lab):
     assert state["points"][1] == [1.0, 0.0]
 
 
-def test_a_scene_that_is_not_possible_gets_a_sentence(lab):
+def test_a_scene_that_is_not_possible_is_rejected_with_a_message(lab):
     with pytest.raises(InvalidInput, match="is not known"):
         lab.scene = {"data": "nor"}
     assert lab.scene["data"] == "or"
@@ -101,7 +101,7 @@ def test_the_kernel_answers_the_page(lab):
 
 
 @pytest.mark.parametrize("message", [("run", {"data": "nor"}), ("nothing", {}), (None, {}), ("run", [1])])
-def test_a_failure_is_a_sentence(lab, message):
+def test_a_failure_is_a_message(lab, message):
     assert ask(lab, *message)[0]["error"]
 
 
@@ -127,7 +127,7 @@ def test_tables_without_a_plane_can_be_explored():
     assert run["W"].shape[2] == 6
 
 
-def test_what_cannot_be_shown_gets_a_sentence():
+def test_what_cannot_be_shown_is_rejected_with_a_message():
     with pytest.raises(InvalidInput, match="Pass both"):
         explore([[0.0, 1.0]])
     with pytest.raises(InvalidInput, match="at most 4"):

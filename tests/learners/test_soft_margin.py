@@ -92,6 +92,23 @@ def test_the_model_is_an_average_unless_zeros_are_wanted():
         assert chosen.fit(X, y).coef_.tolist() == other.fit(X, y).coef_.tolist()
 
 
+@pytest.mark.parametrize("multiclass", ["ovr", "joint"])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("strength", [0.01, 0.3, 0.7, 0.999, 1.0, 2.0])
+def test_the_average_is_the_mean_of_the_weights_under_a_penalty_of_any_strength(strength, sparse, multiclass):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 3)), rng.integers(0, 3, 60)
+    X = sp.csr_array(X) if sparse else X
+    options = {"schedule": "constant", "eta0": 2.0, "alpha": strength / 2.0, "multiclass": multiclass}
+    last, average = SoftMargin(average=False, **options), SoftMargin(average=True, **options)
+    weights = []
+    for i in range(60):
+        for model in (last, average):
+            model.partial_fit(X[[i]], y[i : i + 1], classes=[0, 1, 2])
+        weights.append(last.coef_)
+    np.testing.assert_allclose(average.coef_, np.mean(weights, axis=0), rtol=1e-9, atol=1e-9)
+
+
 def test_an_l1_penalty_makes_weights_zero():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 30))

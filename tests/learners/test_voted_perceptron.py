@@ -15,9 +15,9 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import voted_perceptron as voted
 from rosenblatt.learners.voted_perceptron import (
     CopiedUpdates,
-    Updates,
     Voted,
     VotedStream,
+    VoteUpdates,
     cast_ballots,
     cast_sparse_ballots,
 )
@@ -216,8 +216,8 @@ def test_votes_of_several_streams_are_not_merged():
 
 
 def test_updates_of_dense_and_sparse_chunks_join():
-    dense = Updates(np.ones((2, 3)), np.ones(2), np.array([0, 1]))
-    sparse = Updates(sp.csr_matrix(np.eye(3)), np.ones(3), np.array([2, 3, 4]))
+    dense = VoteUpdates(np.ones((2, 3)), np.ones(2), np.array([0, 1]))
+    sparse = VoteUpdates(sp.csr_matrix(np.eye(3)), np.ones(3), np.array([2, 3, 4]))
     for joined in (dense.join(sparse), sparse.join(dense)):
         assert joined.rows.shape == (5, 3)
         assert joined.factor.size == joined.trial.size == 5
@@ -229,9 +229,9 @@ def test_updates_of_dense_and_sparse_chunks_join():
     [
         [],
         None,
-        [Updates(np.ones((2, 2)), np.ones(3), np.arange(3))] * 2,
-        [Updates(np.ones((2, 9)), np.ones(2), np.arange(2))] * 2,
-        [Updates(np.ones((2, 2)), np.ones(2), np.ones(2))] * 2,
+        [VoteUpdates(np.ones((2, 2)), np.ones(3), np.arange(3))] * 2,
+        [VoteUpdates(np.ones((2, 9)), np.ones(2), np.arange(2))] * 2,
+        [VoteUpdates(np.ones((2, 2)), np.ones(2), np.ones(2))] * 2,
     ],
     ids=["none", "missing", "too few rows", "too wide", "trials of floats"],
 )

@@ -89,7 +89,7 @@ class Range(click.ParamType):  # type: ignore[type-arg, unused-ignore]
             self.fail(f"{value!r} is not a range of n-grams. Write 1, or 1-2, or none.", param, ctx)
 
 
-class Columns(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+class ColumnKinds(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """Kinds of columns, such as age=number,city=category."""
 
     name = "name=kind,..."
@@ -176,7 +176,7 @@ _reading_options = together(
     option(
         "--columns",
         section=_INPUT,
-        type=Columns(),
+        type=ColumnKinds(),
         help=f"Kinds of columns, by name or position, to override those detected: {', '.join(COLUMN_KINDS)}.",
     ),
     option(

@@ -42,11 +42,27 @@ def room_stamp(room: str) -> tuple[tuple[str, float, int], ...]:
     return tuple((str(path.relative_to(SOURCE)), path.stat().st_mtime, path.stat().st_size) for path in found)
 
 
+def _type_name(one: Any) -> str:
+    """Return the name of a type, with the modules of the classes in it."""
+    parts = getattr(one, "types", None)
+    if parts is None:
+        return repr(one)
+    cls = getattr(one, "instance_class", tuple)
+    return f"{cls.__module__}.{cls.__qualname__}({', '.join(map(_type_name, parts))})"
+
+
+def _digest(key: Any) -> str:
+    """Return a hash of a key: to unpickle its types would import every learner whose rule has been compiled."""
+    signature, *rest = key
+    types = [_type_name(one) for one in getattr(signature, "args", signature)]
+    return hashlib.sha1(repr((types, rest)).encode(), usedforsecurity=False).hexdigest()
+
+
 class _Files(IndexDataCacheFile):  # type: ignore[misc]
-    """The cache files of a function: an index from types to files of code. Unreadable files count as missing."""
+    """The cache files of a function: an index from hashes of types to files of code. Unreadable files are ignored."""
 
     def _load_index(self) -> Any:
-        # Any exception is possible: the file may be damaged, or name a type that this version does not have.
+        # Any exception is possible: the file may be damaged.
         try:
             return super()._load_index()
         except Exception:
@@ -54,16 +70,17 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
 
     def load(self, key: Any) -> Any:
         try:
-            return super().load(key)
+            return super().load(_digest(key))
         except Exception:
             return None
 
     def save(self, key: Any, data: Any) -> None:
         # Another process may read at any moment, or write for other types. Each key has a file of its own, written
         # before it is listed; Numba would number the files, and list them first.
-        number = int(hashlib.sha1(repr(key).encode(), usedforsecurity=False).hexdigest()[:15], 16)
-        self._save_data(self._data_name(number), data)
-        self._save_index(self._load_index() | {key: self._data_name(number)})
+        digest = _digest(key)
+        name = self._data_name(int(digest[:15], 16))
+        self._save_data(name, data)
+        self._save_index(self._load_index() | {digest: name})
 
 
 def is_cacheable(signature: Any) -> bool:

@@ -14,8 +14,8 @@ from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rows import U, add_csr, add_dense, dot_csr, dot_dense, square_csr, square_dense
 from rosenblatt.engine.rules import leaves_mistakes, respond
 
-# Scale of a vector below which it is multiplied into all weights.
-LEAST_SCALE = 1e-9
+# Scale of a vector below which it is multiplied into all weights. An average, scale_sum W - lag, loses as many digits.
+LEAST_SCALE = 1e-3
 
 
 class Weights(NamedTuple):
@@ -192,12 +192,11 @@ def write_down(log, i, p, factor, t):
 @compiled(error_model="numpy")
 def fold(W, scale, scale_sum, lag, p):
     """Multiply the scale of vector p into it; the sum over the trials, scale_sum W - lag, stays what it is."""
-    if scale[p] > 0.0:
-        scale_sum[p] /= scale[p]
-    else:
-        for j in range(lag.shape[1]):
-            lag[p, j] -= scale_sum[p] * W[p, j]
-        scale_sum[p] = 0.0
+    # All of that sum goes into the lag. Dividing scale_sum by the scale instead would let both terms grow without end
+    # under a strong penalty, and their difference lose its digits.
+    for j in range(lag.shape[1]):
+        lag[p, j] -= scale_sum[p] * W[p, j]
+    scale_sum[p] = 0.0
     for j in range(W.shape[1]):
         W[p, j] *= scale[p]
     scale[p] = 1.0

@@ -43,13 +43,9 @@ def murmur(text, begin, end, seed):
         h ^= _scrambled(k)
         h = ((h << U(13) | h >> U(19)) & _word) * _five + _add & _word
         i += 4
-    if i + 4 <= text.size:  # reading beyond the end, and masking, is faster than branches
-        k = U(text[U(i)]) | U(text[U(i + 1)]) << U(8) | U(text[U(i + 2)]) << U(16)
-        k &= (U(1) << U(8 * (end - i))) - U(1)
-    else:
-        k = U(0)
-        for place in range(i, end):
-            k |= U(text[U(place)]) << U(8 * (place - i))
+    k = U(0)
+    for place in range(i, end):
+        k |= U(text[U(place)]) << U(8 * (place - i))
     h ^= _scrambled(k)  # 0 if no byte is left
     h ^= U(end - begin) & _word
     h = (h ^ h >> U(16)) * _c3 & _word

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from numbers import Real
 from typing import Any
 
@@ -15,6 +16,11 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.text import did_you_mean, short_repr
 
 LARGEST_SEED = 2**32 - 1  # of NumPy's RandomState
+
+
+@cache  # of a parameter that many learners share
+def _wrapped(text: str) -> str:
+    return "\n".join(f"        {line}" for line in textwrap.wrap(text, 112, break_long_words=False))
 
 
 @dataclass(frozen=True)
@@ -63,8 +69,7 @@ class Parameter:
     def document(self, name: str) -> str:
         """Return the entry of the parameter in a docstring."""
         shown = '"' + self.default + '"' if isinstance(self.default, str) else self.default
-        lines = textwrap.wrap(self.text, 112, break_long_words=False)
-        return "\n".join([f"    {name} : {self.kind}, default {shown}", *(f"        {line}" for line in lines)])
+        return f"    {name} : {self.kind}, default {shown}\n{_wrapped(self.text)}"
 
 
 def _is_number(value: Any) -> bool:

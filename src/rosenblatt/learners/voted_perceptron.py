@@ -162,20 +162,20 @@ def cast_sparse_ballots(data, indices, indptr, V, bias, survived, votes):
 
 
 @stored("Updates")
-class Updates(NamedTuple):
+class VoteUpdates(NamedTuple):
     """The updates of one problem, in the order of its trials."""
 
     rows: Any  # (n_updates, n_features), sparse where the data is
     factor: Array  # (n_updates,) what the row was multiplied by
     trial: Array  # (n_updates,) trials that the problem had seen before
 
-    def join(self, later: Updates) -> Updates:
+    def join(self, later: VoteUpdates) -> VoteUpdates:
         """Return these updates followed by later ones."""
         if sp.issparse(self.rows) or sp.issparse(later.rows):
             rows = sp.vstack([sp.csr_matrix(self.rows), sp.csr_matrix(later.rows)], format="csr")
         else:
             rows = np.vstack([self.rows, later.rows])
-        return Updates(rows, np.append(self.factor, later.factor), np.append(self.trial, later.trial))
+        return VoteUpdates(rows, np.append(self.factor, later.factor), np.append(self.trial, later.trial))
 
 
 class VotedStream(Stream):
@@ -183,21 +183,19 @@ class VotedStream(Stream):
 
     Attributes
     ----------
-    updates : list of Updates
+    updates : list of VoteUpdates
         One for each problem.
     """
 
     __slots__ = ("_sums", "updates")
 
-    def __init__(
-        self, settings: Settings, learned: Learned | None = None, init: Any = None, updates: list[Updates] | None = None
-    ) -> None:
+    def __init__(self, settings: Settings, learned: Learned | None = None, init: Any = None) -> None:
         super().__init__(settings, learned, init)
-        self.updates = [] if updates is None else updates
+        self.updates: list[VoteUpdates] = []
         self._sums: Hyperplanes | None = None
 
-    def __getstate__(self) -> tuple[None, dict[str, Any]]:
-        return None, super().__getstate__()[1] | {"_sums": None}
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_sums": None}
 
     def check(self) -> None:
         """Raise a `Fault` unless what was read from a file makes sense."""
@@ -205,7 +203,7 @@ class VotedStream(Stream):
         each = type(self.updates) is list and len(self.updates) == self.state.b.size
         expect(each, "it has not kept its updates. Fit again")
         for updates in self.updates:
-            check_record("an update", updates, Updates)
+            check_record("an update", updates, VoteUpdates)
             count = shape_of(updates.factor)[:1] or (0,)
             check_array("the factors of the updates", updates.factor, "d", count)
             check_array("the trials of the updates", updates.trial, "l", count)
@@ -254,7 +252,7 @@ class VotedStream(Stream):
         self.updates, self._sums, self._model = [], None, None
         for p in range(self.state.b.size):
             mine = slice(None) if self.state.b.size == 1 else problem == p
-            new = Updates(rows[mine], factor[mine], trial[mine])
+            new = VoteUpdates(rows[mine], factor[mine], trial[mine])
             self.updates.append(before[p].join(new) if p < len(before) else new)
 
     def _grow(self, change: Array) -> None:
@@ -265,7 +263,7 @@ class VotedStream(Stream):
         source = np.abs(change).argmax(axis=1)
         sign = change[np.arange(change.shape[0]), source]
         rows, factor, trial = self.updates[0]
-        empty = Updates(rows[:0], factor[:0], trial[:0])
+        empty = VoteUpdates(rows[:0], factor[:0], trial[:0])
         old = self.updates + [empty] * (change.shape[1] - len(self.updates))
         self.updates = [
             old[p]._replace(factor=s * old[p].factor) if s else empty for p, s in zip(source, sign, strict=True)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import part_of
-from rosenblatt.engine.epoch import NO_LOG, Learner, UpdateLog, Weights, run_csr, run_dense, settle
+from rosenblatt.engine.epoch import LEAST_SCALE, NO_LOG, Learner, UpdateLog, Weights, run_csr, run_dense, settle
 from rosenblatt.engine.joint import run_joint
 from rosenblatt.engine.rows import Dense, Hyperplanes
 from rosenblatt.engine.single import learn_joint_row, learn_plain_row, learn_row, score_row
@@ -198,9 +198,10 @@ class FirstOrder(Algorithm):
         """Return the state with the scales multiplied in."""
         if not self.penalised:
             return state
-        ones = np.ones_like(state.scale)
+        # As `rosenblatt.engine.epoch.fold` does, which works in place.
         W = (state.W * state.scale[:, None]).astype(state.W.dtype, copy=False)
-        return state._replace(W=W, scale_sum=state.scale_sum / state.scale, scale=ones)
+        lag = state.lag - state.scale_sum[:, None] * state.W if self.averaged else state.lag
+        return state._replace(W=W, scale=np.ones_like(state.scale), scale_sum=np.zeros_like(state.scale_sum), lag=lag)
 
     def merge(self, states: Sequence[Weights], share: Array) -> Weights:
         """Return the mean of the weights, and the average over the trials of all states."""
@@ -387,10 +388,7 @@ def _with_steps(learner: Learner, args: EpochArgs, target: Weights) -> Iterator[
     If the lag is larger than a cache, the steps of many trials are collected, and added to the lag together.
     """
     lag, (problems, features) = target.lag, target.lag.shape
-    # A scale of zero moves the weights to the lag, which must be complete by then.
-    fastest = 1.0 / (learner.strength * (learner.start + 1 + target.t.min())) if learner.strength else learner.rate
     several = lag.nbytes > CACHED_BYTES and order_of(lag) == "F" and problems >= MANY_PROBLEMS
-    several = several and learner.l2 * fastest < 1.0
     size, n_rows = max(1, WAITING_STEPS // problems), args.size
     entries = args.rows.data.size / max(1, args.rows.indptr.size - 1) * min(size, n_rows) if several else 0
     if entries < ENTRIES_PER_FEATURE * features:
@@ -402,8 +400,17 @@ def _with_steps(learner: Learner, args: EpochArgs, target: Weights) -> Iterator[
     first, last = args.active[0], args.active[-1] + 1
     for start in range(0, n_rows, size):
         order = part_of(args.order, start, size, n_rows)
+        if _may_fold(learner, target, order.size or n_rows):
+            yield order, np.zeros((2, problems))
+            continue
         steps = np.zeros((1 + (order.size or n_rows), problems))
         yield order, steps
         count = np.diff(args.rows.indptr)[order].sum() if order.size else args.rows.data.size
         rooms = place, np.empty(count, np.int32), np.empty(count, args.rows.data.dtype)
         add_waiting(args.rows, order, steps[1:], lag.T, first, last, *rooms)
+
+
+def _may_fold(learner: Learner, target: Weights, trials: int) -> bool:
+    """Return whether a scale may be folded into the lag, which must be complete by then, within so many trials."""
+    fastest = 1.0 / (learner.strength * (learner.start + 1 + target.t.min())) if learner.strength else learner.rate
+    return bool(target.scale.min() * max(0.0, 1.0 - learner.l2 * fastest) ** trials < LEAST_SCALE)

@@ -204,9 +204,13 @@ class Stream:
         names = [name for kind in type(self).__mro__ for name in getattr(kind, "__slots__", ())]
         return {name: getattr(self, name) for name in names}
 
-    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+    def __getstate__(self) -> dict[str, Any]:
         derived = dict.fromkeys(("_planes", "_model", "_single", "_replay"))
-        return None, self._attributes() | derived | {"_exposed": False, "_scorers": {}}
+        return self._attributes() | derived | {"_exposed": False, "_scorers": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
 
     def begin(self) -> Callable[[], None]:
         """Record changes in place until `end`; return a function that undoes everything since.
