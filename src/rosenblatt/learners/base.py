@@ -6,7 +6,7 @@ import copy
 import inspect
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from types import MethodType
@@ -128,13 +128,17 @@ def undone(estimator: Any) -> Iterator[None]:
     """Do the same while the lock is held."""
     before = dict(vars(estimator))
     stream = before.get("_stream")
+    restore = None if stream is None else stream.begin()
     try:
-        with nullcontext() if stream is None else stream.all_or_nothing():
-            yield
+        yield
     except BaseException:
+        if restore is not None:
+            restore()
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
+    if stream is not None:
+        stream.end()
 
 
 class available_when:  # noqa: N801 (a decorator)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -212,25 +212,44 @@ class Stream:
         for name, value in state.items():
             setattr(self, name, value)
 
-    @contextmanager
-    def all_or_nothing(self) -> Iterator[None]:
-        """Restore the stream if the body fails or is interrupted. These contexts may be nested."""
+    def begin(self) -> Callable[[], None]:
+        """Record changes in place until `end`; return a function that undoes everything since.
+
+        For callers that must undo changes of their own at the same moment: two context managers would leave a gap
+        between them, in which an interrupt undoes one and keeps the other.
+        """
         outermost = self._snapshots is None
         snapshots = self._snapshots if self._snapshots is not None else []
         before, first, names = self._attributes(), len(snapshots), len(self.columns or ())
         self._snapshots = snapshots
-        try:
-            yield
-        except BaseException:
+
+        def restore() -> None:
             while len(snapshots) > first:
                 snapshots.pop().restore()
             for name, value in before.items():
                 setattr(self, name, value)
             if self.columns is not None:
                 self.columns = NamedColumns(islice(self.columns.items(), names))
+            if outermost:
+                self._snapshots = None
+
+        return restore
+
+    def end(self) -> None:
+        """Keep all changes, and stop recording them."""
+        self._snapshots = None
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Restore the stream if the body fails or is interrupted. These contexts may be nested."""
+        outermost, restore = self._snapshots is None, self.begin()
+        try:
+            yield
+        except BaseException:
+            restore()
             raise
         if outermost:
-            self._snapshots = None
+            self.end()
 
     @property
     def learned(self) -> Learned:
