@@ -52,7 +52,7 @@ class Budget:
 @stored("BudgetState")
 @dataclass(frozen=True)
 class BudgetState:
-    """What a rule needs besides the expansion to continue a stream.
+    """The memory of a budget rule, beside the expansion, with which a stream continues.
 
     Attributes
     ----------

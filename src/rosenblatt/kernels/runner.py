@@ -36,7 +36,7 @@ NO_SPANS = np.empty((0, 2, 2), np.int64)  # for a block that updates the scores 
 
 @dataclass(frozen=True)
 class KernelJob:
-    """What to learn from which objects, how, and until when.
+    """A fit with a kernel: the objects, the targets, and the plan.
 
     Attributes
     ----------

@@ -347,7 +347,7 @@ def points_of(name: str, **values: Any) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class LearnerTraits:
-    """What the page knows of a learner.
+    """The facts of a learner that the page needs.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ _INTERRUPTED = "it was interrupted in epoch {epochs}, after {trials} rows in all
 
 @dataclass(frozen=True)
 class FirstChunkStats:
-    """What must be known before the first row is learned, from the first rows of a source.
+    """The facts about the first rows of a source that training needs before it starts.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class FirstChunkStats:
 
 @dataclass(frozen=True)
 class ChunkedJob:
-    """What to learn from the chunks of a source, how, and until when.
+    """A fit from a source of chunks: the source, the algorithm, and the plan.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class ChunkedJob:
 
 
 class Outcome(NamedTuple):
-    """What was learned from a source, and how."""
+    """The result of training from a source: the stream and the record."""
 
     settings: Settings
     learned: Learned

@@ -126,7 +126,7 @@ class FirstOrder(Algorithm):
 
     @property
     def predictor(self) -> str:  # type: ignore[override]
-        """What predicts, if not the last weights."""
+        """The name of the weights that predict, if not the last ones."""
         return "the average" * self.averaged
 
     @property

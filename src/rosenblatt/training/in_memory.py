@@ -43,7 +43,7 @@ class Validation:
 
 @dataclass(frozen=True)
 class Job:
-    """What to learn from which rows, how, and until when.
+    """A fit in memory: the rows, the algorithm, and the plan.
 
     Attributes
     ----------

@@ -217,7 +217,7 @@ class Round(NamedTuple):
 
 
 class ShardUpdate(NamedTuple):
-    """What some shards have learned in a round, as sums: merging adds them.
+    """The sums of what some shards learned in a round; merging adds them.
 
     Attributes
     ----------

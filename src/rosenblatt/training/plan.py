@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Epoch:
-    """What a callback sees after each epoch.
+    """An epoch, as a callback sees it.
 
     Attributes
     ----------

@@ -130,7 +130,7 @@ class Learned(NamedTuple):
 
 
 class Single(NamedTuple):
-    """What `learn_one` needs, for the classes and the state as they are."""
+    """The compiled call and the labels of `learn_one`, for the current classes and state."""
 
     place: dict[Any, int]  # number of each class
     trial: RowTask
@@ -138,7 +138,7 @@ class Single(NamedTuple):
 
 
 class Scorer(NamedTuple):
-    """What `predict_one` needs."""
+    """The compiled call and the labels of `predict_one`."""
 
     score: ScoreRow  # like `rosenblatt.engine.single.score_row`
     labels: list[Any] | None  # of the classes, as Python objects; None in a regression
