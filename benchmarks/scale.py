@@ -522,9 +522,9 @@ def _free_cores() -> float:
 
 
 def _nothing(shard: Any, late: Any = None) -> Any:
-    from rosenblatt.training.mixing import Errors
+    from rosenblatt.training.mixing import ShardErrors
 
-    return Errors(0.0, 0.0)
+    return ShardErrors(0.0, 0.0)
 
 
 def round_(quick: bool, spark: bool) -> None:
