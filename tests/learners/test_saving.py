@@ -610,8 +610,8 @@ DRAWN = ("parameters", "random_state", "RandomState")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (edit("class", to="os.system"), "'os.system', which is none of"),
-        (edit("class", to="sklearn.svm.SVC"), "which is none of"),
+        (edit("class", to="os.system"), "'os.system', which is not one of"),
+        (edit("class", to="sklearn.svm.SVC"), "which is not one of"),
         (edit("class", to={}), "it has no text 'class'"),
         (edit("class", to="AROW"), "the parameters of AROW are not"),
         (edit("parameters", to="x"), "belong to nothing"),

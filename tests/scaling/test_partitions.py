@@ -24,17 +24,17 @@ def test_blocks_of_every_kind_become_portions():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b"])
     for rows in (X, sp.csr_matrix(X), sp.csr_array(X), frame):
-        (portion,) = shard_of_block(3, rows, Y).portions
+        (portion,) = shard_of_block(3, rows, Y).blocks
         np.testing.assert_array_equal(sp.csr_matrix(portion.table.matrix()).toarray(), X)
         assert portion.label.tolist() == Y.tolist()
     named = shard_of_block(0, frame.assign(label=Y, w=[1, 0, 1, 1, 1, 1]), "label", "w")
     assert named.names == ("a", "b")
-    assert [portion.size for portion in named.portions] == [5]
+    assert [portion.size for portion in named.blocks] == [5]
 
 
 def test_empty_blocks_and_blocks_without_weight_have_no_portions():
-    assert not shard_of_block(0, X[:0], Y[:0]).portions
-    assert not shard_of_block(0, X, Y, np.zeros(6)).portions
+    assert not shard_of_block(0, X[:0], Y[:0]).blocks
+    assert not shard_of_block(0, X, Y, np.zeros(6)).blocks
 
 
 def test_bad_weights_are_refused():
@@ -56,7 +56,7 @@ def test_all_files_are_read_as_the_first_one(files):
     assert len(widths) == 1
     held = shard_of_files(0, FileRows(paths, options), (), True)
     again = shard_of_files(0, FileRows(paths, options), (), False)
-    for one, other in zip(held.portions, again.portions, strict=True):
+    for one, other in zip(held.blocks, again.blocks, strict=True):
         np.testing.assert_array_equal(one.table.values, other.table.values)
         assert one.classes.tolist() == ["a", "b"]
     assert parsed_bytes(paths) > 0

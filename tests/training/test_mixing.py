@@ -49,8 +49,8 @@ def some_rows(n=60, d=5, seed=0):
 
 
 def shard(number, X, y, weight=()):
-    portion = make_block(as_table(X), y, np.asarray(weight, float))
-    return Shard(number, [] if portion is None else [portion])
+    block = make_block(as_table(X), y, np.asarray(weight, float))
+    return Shard(number, [] if block is None else [block])
 
 
 def spec(algorithm, n_classes=2, **changes):
@@ -82,7 +82,7 @@ def test_a_tree_of_nothing_is_refused():
         merge_tree([], merge)
 
 
-def test_seeds_differ_by_round_shard_and_portion_and_are_always_the_same():
+def test_seeds_differ_by_round_shard_and_block_and_are_always_the_same():
     seeds = {shard_seed(seed, *place) for seed in (0, 1) for place in np.ndindex(5, 7, 3)}
     assert len(seeds) == 2 * 5 * 7 * 3
     assert shard_seed(0, 1, 2, 3) == shard_seed(0, 1, 2, 3) < 1 << 63
@@ -241,11 +241,11 @@ def test_rows_as_they_are_stored_are_learned_from_in_views_of_them_in_whatever_p
         for mixes, numbered in product((1, 3), (False, True)):
             rule = spec(algorithm, order="cyclic", mixes=mixes, sizes=((0, 41),))
             state = start(algorithm, 5)[0]
-            portion = make_block(as_table(sp.csr_matrix(X) if sparse else X), y, weight)
-            portion = portion._replace(rows=np.arange(41, dtype=np.int32)) if numbered else portion
+            block = make_block(as_table(sp.csr_matrix(X) if sparse else X), y, weight)
+            block = block._replace(rows=np.arange(41, dtype=np.int32)) if numbered else block
             for number in range(mixes):
                 given_round = Round(1, number, state.W, state.b, state.t, np.arange(1), 1.0)
-                mix(state, train_shard(rule, given_round, Shard(0, [portion])), rule)
+                mix(state, train_shard(rule, given_round, Shard(0, [block])), rule)
             found.add((mixes, state.W.tobytes(), state.lag.tobytes()))
     assert len(found) == 2  # to mix changes the rounding of one shard; pieces, views and numbers change nothing
 

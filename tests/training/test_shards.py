@@ -17,8 +17,8 @@ def some_rows(n=60, d=5, seed=0):
 
 
 def shard(number, X, y, weight=()):
-    portion = make_block(as_table(X), y, np.asarray(weight, float))
-    return Shard(number, [] if portion is None else [portion])
+    block = make_block(as_table(X), y, np.asarray(weight, float))
+    return Shard(number, [] if block is None else [block])
 
 
 def test_censuses_add_up_and_do_not_mind_empty_shards():
@@ -46,11 +46,11 @@ def test_rows_of_weight_zero_do_not_count_and_a_shard_of_them_is_empty():
     assert stats_of(shard(3, X, y, [1.0, 0.0] * 4)).filled == ((3, 4),)
 
 
-def test_a_census_knows_whether_a_shard_is_read_in_portions():
+def test_a_census_knows_whether_a_shard_is_read_in_blocks():
     X, y = some_rows()
-    whole, portions = shard(0, X, y), [make_block(as_table(X[k::2]), y[k::2], np.empty(0)) for k in (0, 1)]
+    whole, blocks = shard(0, X, y), [make_block(as_table(X[k::2]), y[k::2], np.empty(0)) for k in (0, 1)]
     assert not stats_of(whole).in_several_blocks
-    found = stats_of(Shard(1, portions))
+    found = stats_of(Shard(1, blocks))
     assert found.in_several_blocks
     assert found.filled == ((1, 60),)
     assert stats_of(whole).merge(found).in_several_blocks
@@ -79,12 +79,12 @@ def test_the_shards_of_a_table_have_each_row_once_in_its_order(sparse):
     some = np.arange(3, 50, 2, dtype=np.int32)
     for subset in (np.empty(0, np.int32), some, some[::-1], np.random.default_rng(0).permutation(some)):
         seen = []
-        for number, portion in cut(table, classes, label, np.arange(60.0), subset, 7):
+        for number, block in cut(table, classes, label, np.arange(60.0), subset, 7):
             assert number == len(seen)
-            rows = portion.rows if portion.rows.size else np.arange(portion.size)
-            place = portion.weight[rows].astype(int)  # the weight of a row is its place here
-            np.testing.assert_array_equal(portion.classes[portion.label[rows]], y[place])
-            found = portion.table.matrix()[rows]
+            rows = block.rows if block.rows.size else np.arange(block.size)
+            place = block.weight[rows].astype(int)  # the weight of a row is its place here
+            np.testing.assert_array_equal(block.classes[block.label[rows]], y[place])
+            found = block.table.matrix()[rows]
             np.testing.assert_array_equal(found.toarray() if sparse else found, X[place])
             seen.append(place)
         np.testing.assert_array_equal(np.concatenate(seen), subset if subset.size else np.arange(60))

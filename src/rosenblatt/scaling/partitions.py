@@ -54,8 +54,8 @@ def shard_of_block(number: int, X: Any, y: Any, weight: Any = None) -> Shard:
     table = as_table(X if sp.issparse(X) or hasattr(X, "columns") else np.asarray(X))
     values = np.asarray(weight, float) if weight is not None else np.empty(0)
     checked = as_weights(values, table.shape[0]) if values.size and values.any() else values
-    portion = make_block(table, np.asarray(y), checked)
-    return Shard(number, [] if portion is None else [portion], names)
+    block = make_block(table, np.asarray(y), checked)
+    return Shard(number, [] if block is None else [block], names)
 
 
 def _from_frame(frame: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
@@ -91,9 +91,9 @@ class FileRows:
     def __iter__(self) -> Iterator[ShardBlock]:
         for chunk in self.chunks():
             weight = np.empty(0) if chunk.weight is None else np.asarray(chunk.weight, float)
-            portion = make_block(chunk.table, chunk.label, weight)
-            if portion is not None:
-                yield portion
+            block = make_block(chunk.table, chunk.label, weight)
+            if block is not None:
+                yield block
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the rows in chunks, and count them by file."""

@@ -111,9 +111,9 @@ class Extent(NamedTuple):
 def extent_of(shard: Shard, late: Late = never) -> Extent:
     """Return the extent of a single shard."""
     extent = Extent(np.empty(0), ((shard.number, 0),), (), 0, True)
-    for portion in shard.blocks:
-        more = Extent(portion.classes, (), shard.names, portion.table.shape[1], isinstance(portion.table.rows, Csr))
-        sizes = ((shard.number, extent.sizes[0][1] + portion.table.shape[0]),)
+    for block in shard.blocks:
+        more = Extent(block.classes, (), shard.names, block.table.shape[1], isinstance(block.table.rows, Csr))
+        sizes = ((shard.number, extent.sizes[0][1] + block.table.shape[0]),)
         extent = extent.merge(more)._replace(sizes=sizes)
     return extent
 
@@ -129,13 +129,13 @@ class ShardWork:
     def parts(self, shard: Shard) -> Iterator[tuple[int, SignedRows]]:
         """Yield the blocks of a shard as signed rows, each with the number of its first row."""
         first = 0
-        for portion in shard.blocks:
-            yield first, SignedRows(portion.table, self.label(portion), max(self.classes.size, 2))
-            first += portion.table.shape[0]
+        for block in shard.blocks:
+            yield first, SignedRows(block.table, self.label(block), max(self.classes.size, 2))
+            first += block.table.shape[0]
 
-    def label(self, portion: ShardBlock) -> Array:
+    def label(self, block: ShardBlock) -> Array:
         """Return class numbers; a single class counts as the second of two."""
-        number = np.searchsorted(self.classes, portion.classes)[portion.label]
+        number = np.searchsorted(self.classes, block.classes)[block.label]
         return number if self.classes.size > 1 else np.ones_like(number)
 
     def taken(self, shard: Shard, first: int, signed: SignedRows, rows: Array, lowest: Any, radius: float) -> SomeRows:

@@ -400,7 +400,7 @@ def _with_steps(learner: Learner, args: EpochArgs, target: Weights) -> Iterator[
     first, last = args.active[0], args.active[-1] + 1
     for start in range(0, n_rows, size):
         order = part_of(args.order, start, size, n_rows)
-        if _may_fold(learner, target, order.size or n_rows):
+        if may_fold(learner, target, order.size or n_rows):  # into the lag, which must be complete by then
             yield order, np.zeros((2, problems))
             continue
         steps = np.zeros((1 + (order.size or n_rows), problems))
@@ -410,7 +410,9 @@ def _with_steps(learner: Learner, args: EpochArgs, target: Weights) -> Iterator[
         add_waiting(args.rows, order, steps[1:], lag.T, first, last, *rooms)
 
 
-def _may_fold(learner: Learner, target: Weights, trials: int) -> bool:
-    """Return whether a scale may be folded into the lag, which must be complete by then, within so many trials."""
-    fastest = 1.0 / (learner.strength * (learner.start + 1 + target.t.min())) if learner.strength else learner.rate
-    return bool(target.scale.min() * max(0.0, 1.0 - learner.l2 * fastest) ** trials < LEAST_SCALE)
+def may_fold(learner: Learner, state: Weights, trials: int) -> bool:
+    """Return whether some scale may become so small within so many trials that it is multiplied into all weights."""
+    # A harmonic rate is largest in the first trial.
+    rate = 1.0 / (learner.strength * (learner.start + state.t + 1)) if learner.strength else learner.rate
+    shrunk = np.maximum(0.0, 1.0 - rate * learner.l2) ** trials
+    return bool((state.scale * shrunk <= 2 * LEAST_SCALE).any())  # twice, as the loop rounds

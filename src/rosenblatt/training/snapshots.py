@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.engine.epoch import LEAST_SCALE
 from rosenblatt.engine.rows import Csr
 from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Row, copy_state, has_columns
-from rosenblatt.training.first_order import FirstOrder
+from rosenblatt.training.first_order import FirstOrder, may_fold
 
 Array = npt.NDArray[Any]
 
@@ -25,11 +23,7 @@ def stays_local(args: EpochArgs, algorithm: Algorithm, state: Any) -> bool:
     """
     if not isinstance(algorithm, FirstOrder) or not algorithm.penalised:
         return algorithm.local_updates
-    eta: Any = args.eta  # with a harmonic rate the first, which is the largest
-    if algorithm.rate is not None:
-        eta = 1.0 / (algorithm.rate.strength * (algorithm.rate.start + state.t + 1))
-    shrunk = np.maximum(0.0, 1.0 - eta * algorithm.penalty.l2) ** args.size
-    return bool((state.scale * shrunk > 2 * LEAST_SCALE).all())  # twice, as the loop rounds
+    return not may_fold(algorithm._learner(args.eta), state, args.size)
 
 
 class Snapshot:
