@@ -22,6 +22,7 @@ def words(lines):
     return [re.sub(r"(?<=\| )\d+\.\d(?= \|)", "", line) for line in lines]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", choosing.TABLES)
 def test_a_table_on_the_page_is_what_is_measured(name):
     text = choosing.PAGE.read_text()

@@ -124,6 +124,7 @@ def assert_prints(shown, printed, command):
             assert line in rest, f"{command} does not print: {line}\n{printed}"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="minutes long without compilation")
 @pages
 def test_commands_on_the_pages_run_and_print_what_is_shown(page, files_of_the_pages, monkeypatch):

@@ -50,6 +50,7 @@ def test_the_model_reads_files_as_it_was_trained(folder):
     assert json.loads(shown.stdout)["parameters"]["shards"] == 3
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # of Dask and of what it imports
 def test_a_scheduler_of_dask_gives_the_bits_of_threads(folder):
     distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")

@@ -34,6 +34,7 @@ MOST_BYTES = 100_000  # of the first load
 PATIENCE_MS = 120_000  # with a busy machine
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt install chromium, or set ROSENBLATT_CHROMIUM"),
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="minutes long without compilation"),
 ]

@@ -73,6 +73,7 @@ def test_scikit_learn_accepts_the_estimator(estimator, check):
     check(estimator)
 
 
+@pytest.mark.long
 def test_scikit_learns_own_tests_pass_with_our_perceptron():
     here = str(Path(__file__).parents[1])
     environment = os.environ | {"PYTHONPATH": here}

@@ -76,6 +76,7 @@ def expected_failures(estimator):
     return expected
 
 
+@pytest.mark.long
 @parametrize_with_checks(
     [
         KernelPerceptron(),

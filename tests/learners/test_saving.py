@@ -127,6 +127,7 @@ def test_a_model_without_a_fit_comes_back_with_its_parameters(model, tmp_path):
     assert vars(back).keys() == vars(model).keys()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", EVERY, ids=str)
 @pytest.mark.parametrize(
     ("dtype", "index", "classes"),
@@ -157,6 +158,7 @@ def test_a_model_comes_back_as_it_was(model, dtype, index, classes, tmp_path):
             assert alike(back.decision_function(X, aggregate=way), fitted.decision_function(X, aggregate=way))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", [*STREAMS, *MORE, Winnow(balanced=False)], ids=str)
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(

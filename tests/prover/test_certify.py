@@ -205,6 +205,7 @@ def nasty_set(rng, kind, most_rows=60, most_features=12):
     return X, y
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_nasty_floats_are_decided(kind):
     rng = np.random.default_rng(KINDS.index(kind))

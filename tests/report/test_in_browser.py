@@ -11,7 +11,7 @@ from rosenblatt.datasets import separable
 
 playwright = pytest.importorskip("playwright.sync_api")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+pytestmark = [pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"), pytest.mark.long]
 
 EVIL = ["<script>document.title='owned'</script>", "<img src=x onerror=\"document.title='owned'\">"]
 

@@ -18,7 +18,7 @@ from rosenblatt.errors import InvalidInput, NoWorker  # noqa: E402
 from rosenblatt.scaling import dask as scaling  # noqa: E402
 
 # Warnings of Dask and of what it imports are Dask's.
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

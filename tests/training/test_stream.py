@@ -105,6 +105,7 @@ def test_one_by_one_is_the_same_as_in_chunks_with_classes_that_appear(model, mul
         assert [single.predict_one(x) for x in X] == [single.predict(x[None])[0] for x in X]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", TAKES_ANY_ROW, ids=str)
 def test_sparse_rows_and_dicts_teach_what_arrays_teach(model):
     X, y = rows_of(3, integers=type(model) is not PassiveAggressive)
