@@ -10,18 +10,27 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.survey import Survey
-from rosenblatt.engine.frame import TRIALS, run_epoch
+from rosenblatt.engine.frame import TRIALS
 from rosenblatt.engine.jit import compiled, overload
 from rosenblatt.engine.joint import best_wrong
 from rosenblatt.engine.rows import FASTMATH, INLINED, Csr, Dense, U, by_type, dot, entries, entry
-from rosenblatt.engine.single import as_rows, is_sound, learn_state_row, no_counts, one_row, outcome
+from rosenblatt.engine.single import as_rows, is_sound, no_counts, one_row, outcome
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import shared
 from rosenblatt.learners.base import Facts
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import choice, real
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Order, Row, RowTask, bind_row_loop
+from rosenblatt.training.algorithm import (
+    Algorithm,
+    EpochArgs,
+    LearnRow,
+    Order,
+    Row,
+    RowTask,
+    TrialAlgorithm,
+    bind_row_loop,
+)
 from rosenblatt.training.multiclass import MULTICLASS
 
 # Larger covariance matrices are rejected.
@@ -241,7 +250,7 @@ def _pull_full(rows, i, error, noise, bias, W, b, V, p):
 
 
 @dataclass
-class Arow(Algorithm):
+class Arow(TrialAlgorithm):
     """Adaptive regularisation of weights: a variance for each weight, or a full covariance.
 
     Attributes
@@ -300,19 +309,18 @@ class Arow(Algorithm):
         """The parameters, as the loops take them."""
         return FullArowRule(self.noise) if self.full else ArowRule(self.noise)
 
-    def run_epoch(self, shown: EpochArgs, state: GaussianWeights, into: GaussianWeights) -> int:
+    def run_epoch(self, args: EpochArgs, state: GaussianWeights, target: GaussianWeights) -> int:
         """Run the epoch, or its joint form."""
-        arguments = (self.rule, shown.rows, shown.task, shown.order)
-        if shown.joint:
-            run_joint_arow(*arguments, state, shown.counts)
-        else:
-            run_epoch(*arguments, shown.active, state, shown.counts)
-        return shown.size
+        if not args.joint:
+            return super().run_epoch(args, state, target)
+        run_joint_arow(self.rule, args.rows, args.task, args.order, state, args.counts)
+        return args.size
 
     def row_learner(self, trial: RowTask, state: GaussianWeights, row: Row) -> LearnRow:
         """Return a function that runs one trial, in a single compiled call."""
-        loop = learn_joint_arow_row if trial.joint else learn_state_row
-        return bind_row_loop(loop, (self.rule,), trial, (state,), row)
+        if not trial.joint:
+            return super().row_learner(trial, state, row)
+        return bind_row_loop(learn_joint_arow_row, (self.rule,), trial, (state,), row)
 
     @property
     def kind(self) -> tuple[Any, ...]:

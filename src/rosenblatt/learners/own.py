@@ -66,9 +66,9 @@ def named(name: str) -> Iterator[None]:
 class OwnRule(FirstOrder):
     """A rule that a user has written."""
 
-    def _run_epoch(self, shown: EpochArgs, state: Weights, into: Weights, learner: Learner) -> None:
+    def _run_epoch(self, args: EpochArgs, state: Weights, target: Weights, learner: Learner) -> None:
         with named(self.rule.of.__name__):
-            super()._run_epoch(shown, state, into, learner)
+            super()._run_epoch(args, state, target, learner)
 
 
 @stored("LoopWeights")
@@ -117,15 +117,15 @@ class OwnLoop(Algorithm):
             np.zeros((problems, features), dtype), np.zeros(problems, dtype), np.zeros(problems, np.int64)
         )
 
-    def run_epoch(self, shown: EpochArgs, state: LoopWeights, into: LoopWeights) -> int:
+    def run_epoch(self, args: EpochArgs, state: LoopWeights, target: LoopWeights) -> int:
         """Run the loop for each problem."""
-        if not isinstance(shown.rows, Dense):
+        if not isinstance(args.rows, Dense):
             raise InvalidInput(
                 f"{self.name} is a loop over dense rows, and X is sparse. Pass X.toarray(), or write a rule, a "
                 "function of margin, norm and rate, which learns from either."
             )
-        task, order = shown.task, shown.order if shown.order.size else np.arange(shown.size)
-        for p in shown.active:
+        task, order = args.task, args.order if args.order.size else np.arange(args.size)
+        for p in args.active:
             y = task.sign[:, p].astype(float)[task.label]
             importance = task.cost[:, p][task.label]
             if task.sample_weight.size:
@@ -135,14 +135,14 @@ class OwnLoop(Algorithm):
                     f"{self.name} takes no weights of rows or classes. Let it take importance, an array with a number "
                     "for each row; or drop sample_weight and class_weight."
                 )
-            arrays = {"X": shown.rows.X, "y": y, "order": order, "weights": state.W[p], "bias": state.b[p : p + 1]}
+            arrays = {"X": args.rows.X, "y": y, "order": order, "weights": state.W[p], "bias": state.b[p : p + 1]}
             inputs = [(arrays | {"importance": importance})[name] for name in self.owner.inputs]
             with named(self.name):
                 counts = self.owner.loop(*inputs, *self.values)
-            for column, count in zip(shown.counts[:3], counts, strict=True):
+            for column, count in zip(args.counts[:3], counts, strict=True):
                 column[p] += count
             state.t[p] += np.count_nonzero(y[order])
-        return shown.size
+        return args.size
 
     @property
     def kind(self) -> tuple[Any, ...]:

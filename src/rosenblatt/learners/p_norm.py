@@ -9,25 +9,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.engine.frame import TRIALS, run_epoch
+from rosenblatt.engine.frame import TRIALS
 from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rows import Hyperplanes, add, dot, entries, entry
-from rosenblatt.engine.single import learn_state_row
 from rosenblatt.learners import shared
 from rosenblatt.learners.base import Facts
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import real
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import (
-    Algorithm,
-    EpochArgs,
-    LearnRow,
-    Order,
-    Row,
-    RowTask,
-    as_hyperplanes,
-    bind_row_loop,
-)
+from rosenblatt.training.algorithm import Algorithm, Order, TrialAlgorithm, as_hyperplanes
 
 # Between these a sum of powers is brought up to date. Outside, all weights are recomputed, in units of about the
 # norm then: the larger p, the sooner powers would overflow, or a sum of them be rounding.
@@ -163,7 +153,7 @@ TRIALS[PNormRule] = p_norm_trial
 
 
 @dataclass
-class PNorm(Algorithm):
+class PNorm(TrialAlgorithm):
     """The perceptron's steps for a sum of rows, whose link the weights are.
 
     Attributes
@@ -205,14 +195,10 @@ class PNorm(Algorithm):
             power_sum=np.full(problems, -1.0),
         )
 
-    def run_epoch(self, shown: EpochArgs, state: PNormWeights, into: PNormWeights) -> int:
-        """Run the epoch."""
-        run_epoch(PNormRule(self.power), shown.rows, shown.task, shown.order, shown.active, state, shown.counts)
-        return shown.size
-
-    def row_learner(self, trial: RowTask, state: PNormWeights, row: Row) -> LearnRow:
-        """Return a function that runs one trial, in a single compiled call."""
-        return bind_row_loop(learn_state_row, (PNormRule(self.power),), trial, (state,), row)
+    @property
+    def rule(self) -> PNormRule:
+        """The rule that the loops take."""
+        return PNormRule(self.power)
 
     def hyperplanes(self, state: PNormWeights) -> Hyperplanes:
         """Return the gradients themselves: the scores of several classes are held against each other."""

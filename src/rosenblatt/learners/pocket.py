@@ -188,36 +188,36 @@ class PocketAlgorithm(Algorithm):
             settled=np.zeros(problems, np.int64),
         )
 
-    def run_epoch(self, shown: EpochArgs, state: Pocket, into: Pocket) -> int:
+    def run_epoch(self, args: EpochArgs, state: Pocket, target: Pocket) -> int:
         """Run the pocket loop in slices, so that Ctrl-C works."""
-        rows, task, order, subset, active = shown[:5]
+        rows, task, order, subset, active = args[:5]
         room, most = _room(state), _rows_per_look(rows)
-        while not run_pocket_epoch(rows, task, order, subset, active, state, shown.counts, room, most):
-            if shown.late():
+        while not run_pocket_epoch(rows, task, order, subset, active, state, args.counts, room, most):
+            if args.late():
                 break
         return int(room.resume[0])
 
-    def end_epoch(self, shown: EpochArgs, state: Pocket) -> None:
+    def end_epoch(self, args: EpochArgs, state: Pocket) -> None:
         """Look at the weights that the epoch ended with."""
-        settled = state.settled[shown.active] > 0
+        settled = state.settled[args.active] > 0
         if not settled.all():
-            self._take_better(shown, state, shown.active[~settled])
-        for p in shown.active[settled].tolist():
-            if not shown.counts.updates[p]:
+            self._take_better(args, state, args.active[~settled])
+        for p in args.active[settled].tolist():
+            if not args.counts.updates[p]:
                 state.run[p] = max(state.run[p], state.best_run[p] + 1)  # no error at all: whatever ran longer
             if state.run[p] > state.best_run[p]:
-                self._consider(shown, state, p)
+                self._consider(args, state, p)
 
-    def _consider(self, shown: EpochArgs, state: Pocket, p: int) -> None:
+    def _consider(self, args: EpochArgs, state: Pocket, p: int) -> None:
         """Put the weights of a problem into the pocket if they belong there, with pauses."""
-        room, most = _room(state), _rows_per_look(shown.rows)
-        consider(shown.rows, shown.task, shown.subset, p, state, room, most)
-        while room.resume[2] and not shown.late():
-            consider(shown.rows, shown.task, shown.subset, p, state, room, most)
+        room, most = _room(state), _rows_per_look(args.rows)
+        consider(args.rows, args.task, args.subset, p, state, room, most)
+        while room.resume[2] and not args.late():
+            consider(args.rows, args.task, args.subset, p, state, room, most)
 
-    def _take_better(self, shown: EpochArgs, state: Pocket, problems: Array) -> None:
+    def _take_better(self, args: EpochArgs, state: Pocket, problems: Array) -> None:
         """Put the weights of problems that make fewer errors into the pocket; the others are settled."""
-        looked = self._errors(shown, as_hyperplanes(state.W, state.b))
+        looked = self._errors(args, as_hyperplanes(state.W, state.b))
         if looked is None:
             return
         wrong, total = looked
@@ -227,24 +227,24 @@ class PocketAlgorithm(Algorithm):
         # Of n trials with a share q of errors, the longest run to be expected has log(n q) / q (Erdos and Renyi 1970).
         # One of the pocket's own weights is not worth a look; half of that was measured to find the better ones.
         share = np.maximum(wrong / np.maximum(total, 1e-300), 1e-300)
-        expected = 0.5 * np.log(np.maximum(share * shown.size, math.e)) / share
+        expected = 0.5 * np.log(np.maximum(share * args.size, math.e)) / share
         expected = np.minimum(expected, LONGEST_RUN).astype(np.int64)
         state.errors[taken], state.best_run[taken] = wrong[taken], np.maximum(state.run, expected)[taken]
         state.best_w[taken], state.best_b[taken] = state.W[taken], state.b[taken]
 
-    def _errors(self, shown: EpochArgs, planes: Hyperplanes) -> tuple[Array, Array] | None:
+    def _errors(self, args: EpochArgs, planes: Hyperplanes) -> tuple[Array, Array] | None:
         """Return what the rows count that each problem has wrong, and all; None where the clock leaves no time."""
-        task, wrong, total = shown.task, *np.zeros((2, planes.b.size))
-        n_rows = shown.subset.size or task.label.size
-        size = max(1, min(_rows_per_look(shown.rows), SCORES_AT_ONCE) // planes.b.size)
+        task, wrong, total = args.task, *np.zeros((2, planes.b.size))
+        n_rows = args.subset.size or task.label.size
+        size = max(1, min(_rows_per_look(args.rows), SCORES_AT_ONCE) // planes.b.size)
         for first in range(0, n_rows, size):
-            if first and shown.late():
+            if first and args.late():
                 return None
-            block = part_of(shown.subset, first, size, n_rows)
+            block = part_of(args.subset, first, size, n_rows)
             rows = block if block.size else slice(None)
             sign = task.sign[task.label[rows]]
             found = np.empty(sign.shape, planes.W.dtype)
-            score(shown.rows, block, planes, found)
+            score(args.rows, block, planes, found)
             cost = task.cost[task.label[rows]] * (task.sample_weight[rows, None] if task.sample_weight.size else 1.0)
             cost = cost * (sign != 0)
             wrong += (cost * ~(sign * found > 0.0)).sum(axis=0)

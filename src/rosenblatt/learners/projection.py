@@ -9,23 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.engine.frame import TRIALS, run_epoch
+from rosenblatt.engine.frame import TRIALS
 from rosenblatt.engine.jit import compiled, overload
 from rosenblatt.engine.rows import Hyperplanes, add, by_type, dot, square
-from rosenblatt.engine.single import learn_state_row, score_row
+from rosenblatt.engine.single import score_row
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import (
-    Algorithm,
-    EpochArgs,
-    LearnRow,
-    Order,
-    Row,
-    RowTask,
-    ScoreRow,
-    as_hyperplanes,
-    bind,
-    bind_row_loop,
-)
+from rosenblatt.training.algorithm import Order, Row, ScoreRow, TrialAlgorithm, as_hyperplanes, bind
 
 # Between these a scale is not multiplied into the weights, which takes time for each feature.
 _SMALLEST, _LARGEST = 1e-9, 1e9
@@ -107,7 +96,7 @@ def register_projection(rule: type, function: Any) -> None:
 
 
 @dataclass
-class Projected(Algorithm):
+class Projected(TrialAlgorithm):
     """A rule that shrinks or stretches the weights and moves them along the row.
 
     Attributes
@@ -146,15 +135,6 @@ class Projected(Algorithm):
             norm=np.full(problems, -1.0),
             corrections=np.zeros(problems, np.int64),
         )
-
-    def run_epoch(self, shown: EpochArgs, state: ProjectedWeights, into: ProjectedWeights) -> int:
-        """Run the epoch."""
-        run_epoch(self.rule, shown.rows, shown.task, shown.order, shown.active, state, shown.counts)
-        return shown.size
-
-    def row_learner(self, trial: RowTask, state: ProjectedWeights, row: Row) -> LearnRow:
-        """Return a function that runs one trial, in a single compiled call."""
-        return bind_row_loop(learn_state_row, (self.rule,), trial, (state,), row)
 
     def row_scorer(self, known: int, state: ProjectedWeights, row: Row) -> ScoreRow:
         """Return a function of a row that multiplies the scales in."""

@@ -112,13 +112,13 @@ class Voted(FirstOrder):
     def row_scorer(self, known: int, state: Weights, row: Row) -> None:
         """Return None: a vote is not a score of hyperplanes."""
 
-    def run_epoch(self, shown: EpochArgs, state: Weights, into: Weights) -> int:
+    def run_epoch(self, args: EpochArgs, state: Weights, target: Weights) -> int:
         """Run the first-order loop and keep its updates."""
-        capacity = shown.size * (2 if shown.joint else shown.active.size)
+        capacity = args.size * (2 if args.joint else args.active.size)
         log = update_log(capacity)
-        self._run_epoch(shown, state, into, self._learner(shown.eta, log))
-        self.log.add(shown.rows, log, state.W.shape[1])
-        return shown.size
+        self._run_epoch(args, state, target, self._learner(args.eta, log))
+        self.log.add(args.rows, log, state.W.shape[1])
+        return args.size
 
 
 # ------------------------------------------------------------------------------------------------------------ the vote

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
-from rosenblatt.engine.frame import TRIALS, run_epoch
+from rosenblatt.engine.frame import TRIALS
 from rosenblatt.engine.jit import overload
 from rosenblatt.engine.rows import by_type, dot, entries, entry
-from rosenblatt.engine.single import learn_state_row
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import shared
 from rosenblatt.learners.base import Facts
@@ -21,7 +20,7 @@ from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import flag, real
 from rosenblatt.learners.rows import UNCHECKED
 from rosenblatt.storage.registry import stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Order, Row, RowTask, bind_row_loop
+from rosenblatt.training.algorithm import Algorithm, Order, TrialAlgorithm
 
 # Exponents may grow without end on data that no weights fit; the weights stay finite.
 _HIGHEST = 300.0
@@ -104,7 +103,7 @@ TRIALS |= {WinnowRule: winnow_trial, BalancedWinnowRule: winnow_trial}
 
 
 @dataclass
-class Multiplicative(Algorithm):
+class Multiplicative(TrialAlgorithm):
     """The Winnow family.
 
     Attributes
@@ -139,15 +138,6 @@ class Multiplicative(Algorithm):
             theta=np.zeros((problems, features)),
             theta_b=np.zeros(problems),
         )
-
-    def run_epoch(self, shown: EpochArgs, state: Exponents, into: Exponents) -> int:
-        """Run the epoch."""
-        run_epoch(self.rule, shown.rows, shown.task, shown.order, shown.active, state, shown.counts)
-        return shown.size
-
-    def row_learner(self, trial: RowTask, state: Exponents, row: Row) -> LearnRow:
-        """Return a function that runs one trial, in a single compiled call."""
-        return bind_row_loop(learn_state_row, (self.rule,), trial, (state,), row)
 
     @property
     def kind(self) -> tuple[Any, ...]:

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import Table
 from rosenblatt.engine import scores as loops
+from rosenblatt.engine.frame import run_epoch
 from rosenblatt.engine.rows import Counts, Csr, Hyperplanes, Task
-from rosenblatt.engine.single import as_rows, is_sound, score_row, touched_finite
+from rosenblatt.engine.single import as_rows, is_sound, learn_state_row, score_row, touched_finite
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.checks import check_layout, check_record
 from rosenblatt.storage.registry import expect
@@ -308,6 +309,21 @@ def bind_row_loop(loop: Any, how: tuple[Any, ...], trial: RowTask, state: tuple[
     """Return a compiled loop over a single row as a function of its class, its values and their columns."""
     task = trial.task
     return bind(loop, (*how, trial.known, task.sign, task.cost, task.class_cost, task.bias, *state), 0, *row)
+
+
+class TrialAlgorithm(Algorithm):
+    """An algorithm that keeps more than a sum of rows: its rule has a trial in `rosenblatt.engine.frame.TRIALS`."""
+
+    rule: Any
+
+    def run_epoch(self, args: EpochArgs, state: Any, target: Any) -> int:
+        """Run the trial of the rule for each row."""
+        run_epoch(self.rule, args.rows, args.task, args.order, args.active, state, args.counts)
+        return args.size
+
+    def row_learner(self, trial: RowTask, state: Any, row: Row) -> LearnRow:
+        """Return a function that runs one trial, in a single compiled call."""
+        return bind_row_loop(learn_state_row, (self.rule,), trial, (state,), row)
 
 
 def has_columns(array: Array, features: int) -> bool:
