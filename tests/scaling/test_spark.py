@@ -129,5 +129,5 @@ def test_what_spark_cannot_train_is_refused():
         classifier(AROW())
     with pytest.raises(InvalidInput, match="JSON"):
         classifier(Perceptron(callback=print))
-    with pytest.raises(InvalidInput, match="no estimator"):
+    with pytest.raises(InvalidInput, match="not an estimator"):
         classifier(learner="Nobody").estimator()
