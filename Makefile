@@ -26,8 +26,8 @@ NOJIT := tests/engine tests/data \
 	$(addprefix tests/training/test_,algorithm.py check_separable.py reserve.py multiclass.py first_order.py order.py record.py scores.py stopping.py stream.py trace.py train.py) \
 	$(addprefix tests/learners/test_,adaline.py arow.py maximum_margin.py p_norm.py passive_aggressive.py perceptron.py pocket.py projection.py soft_margin.py voted_perceptron.py winnow.py)
 # Modules that are loops, or mostly.
-LOOPS := engine files.decimals files.entries files.tokens kernels.loops learners.arow learners.p_norm learners.pocket learners.projection \
-	learners.winnow prover.exact.modular prover.search.nearest prover.search.descent
+LOOPS := $(addprefix engine.,classes epoch frame inspection joint reorder rows rules scores single) $(addprefix files.,decimals entries tokens) \
+	kernels.loops $(addprefix learners.,arow p_norm pocket projection winnow) prover.exact.modular $(addprefix prover.search.,nearest descent)
 
 nojit: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto --dist loadfile $(NOJIT) $(addprefix --cov=rosenblatt.,$(LOOPS)) --cov-fail-under=97 \
