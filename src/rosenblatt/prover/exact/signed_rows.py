@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.table import Table
 from rosenblatt.engine.jit import compiled
-from rosenblatt.engine.rows import FASTMATH, Csr, Dense
+from rosenblatt.engine.rows import FASTMATH, Csr, Dense, U, entries, entry
 from rosenblatt.errors import InvalidInput
 from rosenblatt.prover.exact.clock import check_time, timed
 from rosenblatt.prover.exact.rational import as_integers, primitive
@@ -39,14 +39,6 @@ class SignedIndex(NamedTuple):
     row: np.ndarray  # (m,) sample
     own: np.ndarray  # (m,) class of the sample
     rival: np.ndarray  # (m,) rival class
-
-
-class LimbWeights(NamedTuple):
-    """Integer weights in limbs: the sum of limbs[l] 2**(limb_bits l)."""
-
-    limbs: np.ndarray  # (n_limbs, classes, features + 1) int64, below 2**limb_bits in size
-    limb_bits: int
-    entry_bits: int  # bits that an entry of a row may have so that a sum over the row fits into 63 bits
 
 
 class SignedRows:
@@ -93,11 +85,10 @@ class SignedRows:
         self._rounded_rows = _rounded_rows(table)
         self.n = self.samples * (classes - 1)
         self.width = (self.features + 1) * (classes - 1)
-        self._sign = 2.0 * (label > 0) - 1.0
         # Rounded operations in a margin: along its longest row, the bias, and the difference to a rival.
         rows = table.rows
-        self._longest = int(np.diff(rows.indptr).max()) if isinstance(rows, Csr) else self.features
-        self.terms = self._longest + 1 + (classes > 2)
+        longest = int(np.diff(rows.indptr).max()) if isinstance(rows, Csr) else self.features
+        self.terms = longest + 1 + (classes > 2)
         self._latest: tuple[bytes, Array, Array] = b"", np.empty(0), np.empty(0)
         self._integers: dict[int, tuple[dict[int, int], Fraction]] = {}
         self._cached = 0
@@ -121,7 +112,7 @@ class SignedRows:
         Parameters
         ----------
         ids : int array of shape (m,)
-        columns : sorted int array, optional
+        columns : int array without repetitions, optional
             The columns to copy, of `width`; all by default.
 
         Returns
@@ -129,20 +120,17 @@ class SignedRows:
         float64 array of shape (m, width) or (m, len(columns)), C-contiguous
         """
         index = self._index(ids)
-        kept = np.empty(0, np.int64) if columns is None else np.ascontiguousarray(columns, np.int64)
-        out = np.zeros((index.row.size, self.width if columns is None else kept.size))
-        if not out.size:
-            return out
-        rows = self.table.rows
-        if isinstance(rows, Dense):
-            kept = np.arange(self.width) if columns is None else kept
-            if kept.min() < 0 or kept.max() >= self.width:
+        place = np.arange(self.width)
+        if columns is not None:
+            kept = np.asarray(columns, np.int64)
+            if kept.size and (kept.min() < 0 or kept.max() >= self.width):
                 raise InvalidInput(
                     f"columns go from {kept.min()} to {kept.max()}; pass numbers from 0 to {self.width - 1}."
                 )
-            gather_dense(rows, index, kept, out)
-        else:
-            gather_csr(rows, index, self.features, kept, out)
+            place[:] = -1
+            place[kept] = np.arange(kept.size)
+        out = np.zeros((index.row.size, self.width if columns is None else kept.size))
+        gather_signed(self.table.rows, index, place.reshape(self.classes - 1, -1), out)
         return out
 
     def touched(self, ids: Any) -> Array:
@@ -178,26 +166,15 @@ class SignedRows:
         """
         w = self._vector(w)
         if self._latest[0] != w.tobytes():
-            s, a = self._margins(w)
+            s, a = np.empty(self.n), np.empty(self.n)
+            write_margins[type(self.table.rows)](self.table.rows, self.label, self._by_class(w), s, a)
             s.flags.writeable = a.flags.writeable = False
             self._latest = w.tobytes(), s, a
         return self._latest[1:]
 
-    def _margins(self, w: Array) -> tuple[Array, Array]:
-        s, a = np.empty(self.n), np.empty(self.n)
-        rows = self.table.rows
-        if self.classes == 2:
-            if isinstance(rows, Dense):
-                margins_dense(rows, self._sign, w, s, a)
-            else:
-                margins_csr(rows, self._sign, w, s, a)
-            return s, a
-        W = w.reshape(self.classes - 1, self.features + 1)
-        if isinstance(rows, Dense):
-            joint_margins_dense(rows, self.label, W, s, a)
-        else:
-            joint_margins_csr(rows, self.label, W, s, a)
-        return s, a
+    def _by_class(self, w: Array) -> Array:
+        """Return weights with a row for every class; those of the first are zero."""
+        return np.vstack([np.zeros(self.features + 1), w.reshape(self.classes - 1, -1)])
 
     def slack(self, w: Array) -> tuple[float, float]:
         """Return (r, t) such that every computed margin s of w is within r a + t of the exact one.
@@ -309,17 +286,17 @@ class SignedRows:
             return self._integers[k]
         row, rival = (int(part) for part in self.split(k))
         columns, values, scale = self._integer_row(row)
-        entries: dict[int, int] = {}
+        nonzero: dict[int, int] = {}
         for sign, c in ((1, int(self.label[row])), (-1, rival)):
             if c:
                 start = (c - 1) * (self.features + 1)
-                entries.update({start + j: sign * v for j, v in zip(columns, values, strict=True) if v})
-        if self._cached + len(entries) > CACHED_ENTRIES:
+                nonzero.update({start + j: sign * v for j, v in zip(columns, values, strict=True) if v})
+        if self._cached + len(nonzero) > CACHED_ENTRIES:
             self._integers.clear()
             self._cached = 0
-        self._integers[k] = entries, scale
-        self._cached += len(entries)
-        return entries, scale
+        self._integers[k] = nonzero, scale
+        self._cached += len(nonzero)
+        return nonzero, scale
 
     def scale(self, k: int) -> Fraction:
         """Return the scale of signed row k."""
@@ -341,13 +318,9 @@ class SignedRows:
 
     def _doubled_margins(self, w: Array, ids: Array) -> tuple[Array, Array]:
         """Compute margins in doubled precision, rounded once, and a bound of the loss before that."""
-        W = np.zeros((self.classes, self.features + 1))
-        W[1:] = w.reshape(self.classes - 1, -1)
         value, lost = np.empty(ids.size), np.empty(ids.size)
-        rows = self.table.rows
-        add_up = sum_dense if isinstance(rows, Dense) else sum_csr
         index = self._index(ids)
-        add_up(rows, index, W, self.arithmetic == "decimal", value, lost)
+        sum_margins(self.table.rows, index, self._by_class(w), self.arithmetic == "decimal", value, lost)
         if self._rounded_rows is not None:
             lost[self._rounded_rows[index.row]] = np.inf
         return value, lost
@@ -380,12 +353,8 @@ class SignedRows:
             return out
         W = np.zeros((count, self.classes, self.features + 1), np.int64)
         W.reshape(count, size)[:, self.features + 1 :] = _limbs(w, count)
-        index, weights = self._index(ids), LimbWeights(W, LIMB_BITS, entry_bits)
-        rows = self.table.rows
-        if isinstance(rows, Dense):
-            sign_dense(rows, index, weights, self.arithmetic == "decimal", out)
-        else:
-            sign_csr(rows, self._longest, index, weights, self.arithmetic == "decimal", out)
+        index = self._index(ids)
+        limb_signs(self.table.rows, index, W, entry_bits, self.arithmetic == "decimal", out)
         if self._rounded_rows is not None:
             out[self._rounded_rows[index.row]] = OPEN
         return out
@@ -457,99 +426,36 @@ def _rounded(w: list[int]) -> tuple[Array, bool]:
 
 # -------------------------------------------------------------------------------------------------- compiled passes
 
-# Nothing here checks bounds: `rosenblatt.data.table` and `SignedRows` validate each array. Margins may be summed in any
-# order, which `slack` allows for. The passes that must not lose a bit, `sum_dense` and `sum_csr`, are compiled without.
+# Nothing here checks bounds: `rosenblatt.data.table` and `SignedRows` validate each array. W (classes, features + 1)
+# has a row of weights for every class, the bias last; those of the first class are zero.
 
 
-@compiled(fastmath=FASTMATH)
-def margins_dense(rows, sign, w, s, a):
-    """Two classes: s = sign (x.w + b) and a = sum of |x_j w_j| + |b|, the bias b being the last of w."""
-    X = rows.X
-    d = X.shape[1]
-    for i in range(X.shape[0]):
-        total, mass = 0.0, 0.0
-        for j in range(d):
-            term = np.float64(X[i, j]) * w[j]
-            total += term
-            mass += abs(term)
-        s[i] = sign[i] * (total + w[d])
-        a[i] = mass + abs(w[d])
-
-
-@compiled()
-def margins_csr(rows, sign, w, s, a):
-    """`margins_dense` for rows stored by their nonzeros."""
-    data, indices, indptr = rows.data, rows.indices, rows.indptr
-    # Independent sums hide the latency of the additions; unsigned numbers spare the tests for negative indices.
-    one, two = np.uint64(1), np.uint64(2)
-    bias = w[w.size - 1]
-    for i in range(indptr.size - 1):
-        s0, s1, a0, a1 = 0.0, 0.0, 0.0, 0.0
-        k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
-        while k + two <= end:
-            t0 = np.float64(data[k]) * w[np.uint64(indices[k])]
-            t1 = np.float64(data[k + one]) * w[np.uint64(indices[k + one])]
-            s0 += t0
-            s1 += t1
-            a0 += abs(t0)
-            a1 += abs(t1)
-            k += two
-        if k < end:
-            t0 = np.float64(data[k]) * w[np.uint64(indices[k])]
-            s0 += t0
-            a0 += abs(t0)
-        s[i] = sign[i] * ((s0 + s1) + bias)
-        a[i] = (a0 + a1) + abs(bias)
-
-
-@compiled(forceinline=True)
-def _compare(score, mass, own, i, s, a):
-    """Write the margins of row i's class over each of its rivals, from the scores of all classes."""
-    t = i * (score.size - 1)
-    for c in range(score.size):
-        if c != own:
-            s[t] = score[own] - score[c]
-            a[t] = mass[own] + mass[c]
+def _write_margins(rows, label, W, s, a):
+    """Write the margin of each row's class over each of its rivals to s, and the sum of the sizes of its terms to a."""
+    classes, d = W.shape[0], W.shape[1] - 1
+    score, mass = np.zeros(classes), np.zeros(classes)
+    t = 0
+    for i in range(label.size):
+        start, end = entries(rows, i)
+        for c in range(1, classes):
+            total, size = 0.0, 0.0
+            for k in range(U(start), U(end)):
+                j, value = entry(rows, i, k)
+                term = np.float64(value) * W[c, U(j)]
+                total += term
+                size += abs(term)
+            score[c] = total + W[c, d]
+            mass[c] = size + abs(W[c, d])
+        own = label[i]
+        for rank in range(classes - 1):
+            rival = rank + (rank >= own)
+            s[t] = score[own] - score[rival]
+            a[t] = mass[own] + mass[rival]
             t += 1
 
 
-@compiled(fastmath=FASTMATH)
-def joint_margins_dense(rows, label, W, s, a):
-    """Any number of classes: W (classes - 1, features + 1), the first class scoring zero."""
-    X = rows.X
-    d = X.shape[1]
-    score, mass = np.zeros(W.shape[0] + 1), np.zeros(W.shape[0] + 1)
-    for i in range(X.shape[0]):
-        for c in range(W.shape[0]):
-            total, size = 0.0, 0.0
-            for j in range(d):
-                term = np.float64(X[i, j]) * W[c, j]
-                total += term
-                size += abs(term)
-            score[c + 1] = total + W[c, d]
-            mass[c + 1] = size + abs(W[c, d])
-        _compare(score, mass, label[i], i, s, a)
-
-
-@compiled()
-def joint_margins_csr(rows, label, W, s, a):
-    """`joint_margins_dense` for rows stored by their nonzeros."""
-    data, indices, indptr = rows.data, rows.indices, rows.indptr
-    d = W.shape[1] - 1
-    score, mass = np.zeros(W.shape[0] + 1), np.zeros(W.shape[0] + 1)
-    for i in range(indptr.size - 1):
-        for c in range(W.shape[0]):
-            total, size = 0.0, 0.0
-            for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-                term = np.float64(data[k]) * W[c, np.uint64(indices[k])]
-                total += term
-                size += abs(term)
-            score[c + 1] = total + W[c, d]
-            mass[c + 1] = size + abs(W[c, d])
-        _compare(score, mass, label[i], i, s, a)
-
-
-# --------------------------------------------------------------------------------------------------------- signs
+# Sums over dense rows are vectorised, in any order, which `slack` allows for. Gathers would make sparse ones slower.
+write_margins = {Dense: compiled(fastmath=FASTMATH)(_write_margins), Csr: compiled()(_write_margins)}
 
 
 @compiled()
@@ -603,20 +509,20 @@ def _plain(x):
 
 
 @compiled()
-def sum_dense(rows, index, W, decimal, value, lost):
+def sum_margins(rows, index, W, decimal, value, lost):
     """Write margins of signed rows in doubled precision, and a bound of the loss of each; 0 means exact.
 
-    W (classes, features + 1) has a row for every class, the first being zero. With `decimal`, a row gets an infinite
-    loss if one of its values is not the decimal that rounds to it.
+    With `decimal`, a row gets an infinite loss if one of its values is not the decimal that rounds to it.
     """
-    X = rows.X
-    d = X.shape[1]
+    d = W.shape[1] - 1
     for t in range(index.row.size):
         i, c, r = index.row[t], index.own[t], index.rival[t]
         total, rest, loss = _add_product(1.0, W[c, d], 0.0, 0.0, 0.0)
         total, rest, loss = _add_product(-1.0, W[r, d], total, rest, loss)
-        for j in range(d):
-            x = np.float64(X[i, j])
+        start, end = entries(rows, i)
+        for k in range(start, end):
+            j, stored = entry(rows, i, k)
+            x = np.float64(stored)
             if decimal and not _plain(x):
                 loss = np.inf
                 break
@@ -625,148 +531,71 @@ def sum_dense(rows, index, W, decimal, value, lost):
         value[t], lost[t] = total + rest, loss
 
 
-@compiled()
-def sum_csr(rows, index, W, decimal, value, lost):
-    """`sum_dense` for rows stored by their nonzeros."""
-    data, indices, indptr = rows.data, rows.indices, rows.indptr
-    d = W.shape[1] - 1
-    for t in range(index.row.size):
-        i, c, r = index.row[t], index.own[t], index.rival[t]
-        total, rest, loss = _add_product(1.0, W[c, d], 0.0, 0.0, 0.0)
-        total, rest, loss = _add_product(-1.0, W[r, d], total, rest, loss)
-        for k in range(indptr[i], indptr[i + 1]):
-            x = np.float64(data[k])
-            if decimal and not _plain(x):
-                loss = np.inf
-                break
-            total, rest, loss = _add_product(x, W[c, indices[k]], total, rest, loss)
-            total, rest, loss = _add_product(-x, W[r, indices[k]], total, rest, loss)
-        value[t], lost[t] = total + rest, loss
-
-
 @compiled(forceinline=True)
-def _sign_of(x, columns, count, c, r, weights):
+def _limb_sign(x, columns, count, c, r, limbs):
     """Return the sign of x[:count] times (the weights of class c less those of class r), limb by limb.
 
     The products of each limb are added up, and the excess is carried to the next limb. A carry is rounded down, so the
     remainder is never negative.
     """
-    limbs, limb_bits = weights.limbs, weights.limb_bits
     carry, left = np.int64(0), np.int64(0)
     for t in range(limbs.shape[0]):
         total = carry
         for k in range(count):
             total += x[k] * (limbs[t, c, columns[k]] - limbs[t, r, columns[k]])
-        carry = total >> limb_bits
-        left |= total - (carry << limb_bits)
+        carry = total >> LIMB_BITS
+        left |= total - (carry << LIMB_BITS)
     return 1 if carry > 0 or (carry == 0 and left != 0) else -1 if carry < 0 else 0
 
 
-@compiled(forceinline=True)
-def _scale_of(top, bits):
-    """Return the power of two that gives a row with largest entry `top`, at least 1, integers of so many bits."""
-    return math.ldexp(1.0, bits - math.frexp(top)[1])
-
-
-@compiled(forceinline=True)
-def _is_integral(x, scaled, decimal):
-    """Return whether x times a power of two is the integer `scaled`, without underflow."""
-    return scaled == np.floor(scaled) and (scaled != 0.0 or x == 0.0) and (not decimal or _plain(x))
-
-
 @compiled()
-def sign_dense(rows, index, weights, decimal, out):
-    """Write exact signs of signed rows whose entries are integers of few bits times one power of two; else OPEN."""
-    X = rows.X
-    d = X.shape[1]
-    x, columns = np.empty(d + 1, np.int64), np.arange(d + 1)
+def limb_signs(rows, index, limbs, entry_bits, decimal, out):
+    """Write exact signs of signed rows whose entries are integers of few bits times one power of two; else OPEN.
+
+    Parameters
+    ----------
+    limbs : int64 array of shape (n_limbs, classes, features + 1)
+        Integer weights: the sum of limbs[l] 2**(LIMB_BITS l).
+    entry_bits : int
+        Bits that an entry of a row may have so that a sum over the row fits into 63 bits.
+    """
+    d = limbs.shape[2] - 1
+    x, columns = np.empty(d + 1, np.int64), np.empty(d + 1, np.int64)
     for t in range(index.row.size):
         i = index.row[t]
+        start, end = entries(rows, i)
         top = 1.0
-        for j in range(d):
-            top = max(top, abs(np.float64(X[i, j])))
-        scale = _scale_of(top, weights.entry_bits)
-        integral = scale >= 1.0
-        for j in range(d):
-            scaled = np.float64(X[i, j]) * scale
-            if not _is_integral(np.float64(X[i, j]), scaled, decimal):
+        for k in range(start, end):
+            top = max(top, abs(np.float64(entry(rows, i, k)[1])))
+        scale = math.ldexp(1.0, entry_bits - math.frexp(top)[1])
+        integral, count = scale >= 1.0, 0
+        for k in range(start, end):
+            j, stored = entry(rows, i, k)
+            value = np.float64(stored)
+            scaled = value * scale
+            # The product of a small value may underflow.
+            if scaled != np.floor(scaled) or (scaled == 0.0 and value != 0.0) or (decimal and not _plain(value)):
                 integral = False
                 break
-            x[j] = np.int64(scaled)
-        x[d] = np.int64(scale)
-        out[t] = _sign_of(x, columns, d + 1, index.own[t], index.rival[t], weights) if integral else OPEN
+            x[count], columns[count] = np.int64(scaled), j
+            count += 1
+        x[count], columns[count] = np.int64(scale), d
+        out[t] = _limb_sign(x, columns, count + 1, index.own[t], index.rival[t], limbs) if integral else OPEN
 
 
 @compiled()
-def sign_csr(rows, longest, index, weights, decimal, out):
-    """`sign_dense` for rows stored by at most `longest` nonzeros each."""
-    data, indices, indptr = rows.data, rows.indices, rows.indptr
-    x, columns = np.empty(longest + 1, np.int64), np.empty(longest + 1, np.int64)
-    for t in range(index.row.size):
-        first = indptr[index.row[t]]
-        count = indptr[index.row[t] + 1] - first
-        top = 1.0
-        for k in range(count):
-            top = max(top, abs(np.float64(data[first + k])))
-        scale = _scale_of(top, weights.entry_bits)
-        integral = scale >= 1.0
-        for k in range(count):
-            scaled = np.float64(data[first + k]) * scale
-            if not _is_integral(np.float64(data[first + k]), scaled, decimal):
-                integral = False
-                break
-            x[k], columns[k] = np.int64(scaled), indices[first + k]
-        x[count], columns[count] = np.int64(scale), weights.limbs.shape[2] - 1
-        out[t] = _sign_of(x, columns, count + 1, index.own[t], index.rival[t], weights) if integral else OPEN
-
-
-# ------------------------------------------------------------------------------------------------------ gathering
-
-
-@compiled()
-def gather_dense(rows, index, columns, out):
-    """Copy some columns of signed rows into the zeroed matrix out."""
-    X = rows.X
-    d = X.shape[1]
-    for t in range(index.row.size):
-        i, own, rival = index.row[t], index.own[t], index.rival[t]
-        for m in range(columns.size):
-            c, j = columns[m] // (d + 1) + 1, columns[m] % (d + 1)
-            if c == own:
-                out[t, m] = np.float64(X[i, j]) if j < d else 1.0
-            elif c == rival:
-                out[t, m] = -np.float64(X[i, j]) if j < d else -1.0
-
-
-@compiled(forceinline=True)
-def _write(columns, column, value, out, t):
-    """Write a value at the place of `column` among the sorted columns, if it is there; no columns means all."""
-    if columns.size == 0:
-        out[t, column] = value
-        return
-    low, high = 0, columns.size
-    while low < high:
-        middle = (low + high) // 2
-        if columns[middle] < column:
-            low = middle + 1
-        else:
-            high = middle
-    if low < columns.size and columns[low] == column:
-        out[t, low] = value
-
-
-@compiled()
-def gather_csr(rows, index, d, columns, out):
-    """`gather_dense` for rows of d features stored by their nonzeros; no columns means all."""
-    data, indices, indptr = rows.data, rows.indices, rows.indptr
+def gather_signed(rows, index, place, out):
+    """Copy signed rows into the zeroed matrix out: column j of class c to column place[c - 1, j], unless negative."""
+    d = place.shape[1] - 1
     for t in range(index.row.size):
         i = index.row[t]
-        for side in range(2):
-            c = index.own[t] if side == 0 else index.rival[t]
+        start, end = entries(rows, i)
+        for c, sign in ((index.own[t], 1.0), (index.rival[t], -1.0)):
             if c == 0:
                 continue
-            sign = 1.0 if side == 0 else -1.0
-            start = (c - 1) * (d + 1)
-            for k in range(indptr[i], indptr[i + 1]):
-                _write(columns, start + indices[k], sign * np.float64(data[k]), out, t)
-            _write(columns, start + d, sign, out, t)
+            for k in range(start, end):
+                j, value = entry(rows, i, k)
+                if place[c - 1, j] >= 0:
+                    out[t, place[c - 1, j]] = sign * np.float64(value)
+            if place[c - 1, d] >= 0:
+                out[t, place[c - 1, d]] = sign
