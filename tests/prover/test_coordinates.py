@@ -21,7 +21,6 @@ from rosenblatt.prover.search.coordinates import (
     rescale,
     sample_rows,
     standardised,
-    whitened,
 )
 
 RNG = np.random.default_rng(0)
@@ -35,7 +34,6 @@ def signed_rows(classes, store):
 
 def views(signed):
     yield standardised(signed)
-    yield whitened(signed)
     yield AffineView(signed, np.zeros(3), np.array([1.0, 2.0, 0.5]), 4.0, normalise=False)
     yield RowSpaceView(signed, np.arange(signed.n))
 
@@ -56,7 +54,7 @@ def test_margins_are_those_of_the_weights_up_to_positive_factors(classes, store)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_normalised_rows_have_length_one(classes, store):
     signed = signed_rows(classes, store)
-    for view in (standardised(signed), whitened(signed), RowSpaceView(signed, np.arange(signed.n))):
+    for view in (standardised(signed), RowSpaceView(signed, np.arange(signed.n))):
         assert np.allclose(np.linalg.norm(view.gather(np.arange(view.n)), axis=1), 1.0)
 
 

@@ -22,21 +22,16 @@ def stored(X, kind):
     return Csr(matrix.data, matrix.indices, matrix.indptr)
 
 
-def framed(X, kind, centre, inverse):
-    """Rows as the loops see them: those of a sparse matrix are not moved."""
-    moved = X - centre if kind == "dense" else X
-    return np.column_stack([moved * inverse, np.ones(len(X))])
-
-
 @pytest.mark.parametrize("kind", ["dense", "csr"])
 def test_coordinate_descent_is_that_of_the_dual(kind):
     rng = np.random.default_rng(0)
     X = rng.integers(-2, 3, (20, 3)).astype(float)
-    centre, inverse = X.mean(axis=0), np.array([0.5, 1.0, 2.0])
-    A = framed(X, kind, centre, inverse)
+    centre = X.mean(axis=0) if kind == "dense" else np.zeros(3)  # sparse rows are not moved
+    inverse = np.array([0.5, 1.0, 2.0])
+    A = np.column_stack([(X - centre) * inverse, np.ones(20)])
     sign, tied = rng.choice([-1.0, 1.0], 20), np.arange(20) == 4
     square = np.empty(20)
-    getattr(coordinates, f"squares_{kind}")(stored(X, kind), centre, inverse, square)
+    coordinates.write_squares(stored(X, kind), centre, inverse, square)
     assert np.allclose(square, (A**2).sum(axis=1))
     w, alpha, order = np.zeros(4), np.zeros(20), rng.permutation(20)
     expected_w, expected, wrong = np.zeros(4), np.zeros(20), 0
@@ -47,7 +42,7 @@ def test_coordinate_descent_is_that_of_the_dual(kind):
         if tied[i] or shortfall > 0 or expected[i] > 0:
             expected[i] += step
             expected_w += step * sign[i] * A[i]
-    found = getattr(descent, f"descend_{kind}")(stored(X, kind), sign, centre, inverse, square, tied, order, w, alpha)
+    found = descent.descend(stored(X, kind), sign, centre, inverse, square, tied, order, w, alpha)
     assert found == wrong
     assert np.allclose(alpha, expected)
     assert np.allclose(w, expected_w)

@@ -9,13 +9,7 @@ from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.numbers import exact_table
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search import coordinates, verdict
-from rosenblatt.prover.search.coordinates import (
-    CompactRows,
-    NarrowView,
-    narrowed,
-    standardised,
-    widened,
-)
+from rosenblatt.prover.search.coordinates import CompactRows, narrowed, widened
 from rosenblatt.prover.search.witness import Witness, separator
 
 
@@ -84,11 +78,11 @@ def test_a_witness_counts_only_if_it_holds_on_all_columns():
     assert widened(signed, rows, separator(np.array([5.0, 6.0]))).w.tolist() == [5, 0, 6]
 
 
-def test_a_verdict_counts_only_if_it_holds_on_all_columns():
+def test_a_verdict_counts_only_if_it_holds_on_all_columns(monkeypatch):
+    monkeypatch.setattr(verdict, "is_long", lambda signed: True)
     X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     signed = SignedRows(exact_table(X), np.array([0, 1, 0, 1, 1]), 2)
     rows = CompactRows(signed, columns=np.array([0]))  # though the second does not depend on it
-    view = NarrowView(signed, rows, standardised(rows.signed))
     witness = Witness(None, [0, 1], [1, 1])
-    assert verdict._reduced_narrow(signed, view, witness, Deadline(None)) is None
-    assert verdict.reduce(signed, view, witness, Deadline(None)).verdict == "quasi-separable"
+    assert verdict._reduced_at_once(signed, witness, Deadline(None), rows) is None
+    assert verdict.reduce(signed, witness, Deadline(None), rows).verdict == "quasi-separable"

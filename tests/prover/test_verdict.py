@@ -16,7 +16,6 @@ from rosenblatt.prover.exact.clock import Deadline, OutOfTime
 from rosenblatt.prover.exact.numbers import exact_table
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search import verdict
-from rosenblatt.prover.search.coordinates import standardised
 from rosenblatt.prover.search.verdict import decide, inseparable_claims, reduce
 from rosenblatt.prover.search.witness import Witness, counts_to_multipliers
 
@@ -229,24 +228,24 @@ def test_a_support_grows_until_it_spans_everything():
     # Two equal points begin; the corners of XOR around them are added.
     X, y = np.array([[0.5, 0.5], [0.5, 0.5], [0, 0], [1, 0], [0, 1], [1, 1]]), np.array([0, 1, 0, 1, 1, 0])
     signed = SignedRows(as_table(X), y, 2)
-    found = reduce(signed, standardised(signed), Witness(None, [0, 1], [1, 1]), Deadline(None))
+    found = reduce(signed, Witness(None, [0, 1], [1, 1]), Deadline(None))
     assert found.verdict == "overlapping"
     assert sorted(found.witness.support) == [0, 1, 2, 3, 4, 5]
     multipliers = counts_to_multipliers(signed, found.witness.support, found.witness.counts)
     assert min(multipliers) > 0
     assert not (np.array(multipliers) @ signed.gather(found.witness.support)).any()
-    claims = inseparable_claims(signed, standardised(signed), Witness(None, [1, 0], [1, 1]), Deadline(None))
+    claims = inseparable_claims(signed, Witness(None, [1, 0], [1, 1]), Deadline(None))
     assert claims["support"] == (0, 1, 2, 3, 4, 5)
 
 
 def test_a_weak_separator_ends_the_reduction():
     X, y = np.array([[0.0], [0.0], [3.0], [-2.0]]), np.array([0, 1, 1, 0])
     signed = SignedRows(as_table(X), y, 2)
-    found = reduce(signed, standardised(signed), Witness(None, [0, 1], [1, 1]), Deadline(None))
+    found = reduce(signed, Witness(None, [0, 1], [1, 1]), Deadline(None))
     assert found.verdict == "quasi-separable"
     assert signed.signs(found.weak).tolist() == [0, 0, 1, 1]
     with pytest.raises(OutOfTime):
-        reduce(signed, standardised(signed), Witness(None, [0, 1], [1, 1]), Deadline(-1.0))
+        reduce(signed, Witness(None, [0, 1], [1, 1]), Deadline(-1.0))
 
 
 ENDLESS = [

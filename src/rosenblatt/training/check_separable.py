@@ -20,7 +20,7 @@ from rosenblatt.prover.certificates.certificate import Certificate, issue
 from rosenblatt.prover.certificates.verify import confirmed
 from rosenblatt.prover.exact.clock import Deadline, OutOfTime
 from rosenblatt.prover.exact.signed_rows import SignedRows
-from rosenblatt.prover.search.coordinates import MatrixView, standardised
+from rosenblatt.prover.search.coordinates import MatrixView
 from rosenblatt.prover.search.nearest import LIMIT, ORIGIN, WorkingSet
 from rosenblatt.prover.search.verdict import inseparable_claims
 from rosenblatt.prover.search.witness import vanishing_sum
@@ -159,7 +159,7 @@ def certify_support(
             witness = vanishing_sum(signed, list(ids), clock)
             if witness is None:
                 return None
-            claims = inseparable_claims(signed, standardised(signed), witness, clock)
+            claims = inseparable_claims(signed, witness, clock)
             return None if claims["verdict"] == "undecided" else confirmed(issue(signed, classes, **claims), signed)
     except OutOfTime:
         return None

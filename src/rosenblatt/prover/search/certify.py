@@ -29,7 +29,6 @@ from rosenblatt.prover.certificates.verify import confirmed
 from rosenblatt.prover.exact.clock import TIME_LIMIT, Deadline, OutOfTime
 from rosenblatt.prover.exact.numbers import some_rows
 from rosenblatt.prover.exact.signed_rows import SignedRows
-from rosenblatt.prover.search.coordinates import standardised
 from rosenblatt.prover.search.estimates import estimate_claims, worthwhile
 from rosenblatt.prover.search.limits import FREE_SECONDS
 from rosenblatt.prover.search.margin import margin_claims
@@ -263,7 +262,7 @@ def _certify_gaussian(signed: SignedRows, classes: tuple[Any, ...], deadline: De
     ids = [int(signed.number(i, signed.label[j])), int(signed.number(j, signed.label[i]))]
     claims: dict[str, Any] = {"verdict": "undecided"}
     with np.errstate(all="ignore"), suppress(OutOfTime, TooLarge), deadline:
-        found = inseparable_claims(signed, standardised(signed), Witness(None, ids, [1, 1]), deadline)
+        found = inseparable_claims(signed, Witness(None, ids, [1, 1]), deadline)
         confirmed(draft(signed, classes, **found), signed)
         claims = found
     return issue(signed, classes, **claims | {"reason": reason})

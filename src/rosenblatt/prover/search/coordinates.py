@@ -2,7 +2,7 @@
 
 Separability does not depend on the coordinates (it is affinely invariant), but rounding errors do.
 
-* A `View` changes coordinates in floats, for a search: standardised, whitened, in the row space, in a subspace.
+* A `View` changes coordinates in floats, for a search: standardised, in the row space, in a subspace.
 * `CompactRows` changes them exactly, before a search: without empty columns, and with columns moved and scaled where
   floats would lose their digits. Whether rows are separable stays the same, and so does which sums of signed rows
   vanish: w.x + b = w'.x' + b' with x' = factor (x - centre). Weights go back without rounding.
@@ -17,7 +17,7 @@ import math
 from fractions import Fraction
 from functools import cached_property
 from operator import mul
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ import scipy.linalg
 
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.engine.jit import compiled
-from rosenblatt.engine.rows import FASTMATH, Csr, Dense
+from rosenblatt.engine.rows import FASTMATH, Csr, Dense, entries, entry
 from rosenblatt.prover.certificates.brackets import combine
 from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.rational import MAX_UNKNOWNS, array_pivots, as_integers, primitive
@@ -40,7 +40,6 @@ from rosenblatt.prover.search.limits import (
     ROW_SPACE_MIN_FEATURES,
     SAMPLE_ROWS,
     SAMPLES_PER_FEATURE,
-    SINGULAR_SHARE,
     SPARSE_SHARE,
     VANISHING_LENGTH,
 )
@@ -51,36 +50,15 @@ Array = npt.NDArray[Any]
 BLOCK = 4096  # rows or columns that are copied at a time
 
 
-class View(Protocol):
-    """Signed rows in some coordinates, and the way back."""
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-
-    @property
-    def width(self) -> int:
-        """Length of a row."""
-
-    def gather(self, ids: Array) -> Array:
-        """Copy some rows."""
-
-    def margins(self, u: Array) -> Array:
-        """Compute the product of every row with u."""
-
-    def to_weights(self, u: Array) -> Array:
-        """Return the weights of the signed rows that have these margins, up to a positive factor for each row."""
-
-
 class AffineView:
-    """Signed rows with their features moved and scaled, or transformed by a matrix; optionally of length one.
+    """Signed rows with their features moved and scaled; optionally of length one.
 
     Parameters
     ----------
     signed : SignedRows
     centre : array of shape (features,)
         Subtracted from each row.
-    inverse : array of shape (features,) or (features, features)
+    inverse : array of shape (features,)
         Each row is then multiplied by it.
     padding : float
         The constant that the bias is a weight on.
@@ -99,13 +77,8 @@ class AffineView:
 
     def squares(self) -> Array:
         """Compute the squared length of every row before normalisation."""
-        if self.inverse.ndim == 2:
-            blocks = (np.arange(first, min(first + BLOCK, self.n)) for first in range(0, self.n, BLOCK))
-            return np.concatenate([np.square(self._transform(self.signed.gather(ids))).sum(axis=1) for ids in blocks])
         squares = np.empty(self.signed.samples)
-        rows = self.signed.table.rows
-        square_rows = squares_dense if isinstance(rows, Dense) else squares_csr
-        square_rows(rows, self.centre, self.inverse, squares)
+        write_squares(self.signed.table.rows, self.centre, self.inverse, squares)
         if self.signed.classes == 2:
             return squares
         # A rival has a block of its own, unless it or the sample's class is the one whose weights are zero.
@@ -113,17 +86,13 @@ class AffineView:
         joint: Array = squares[row] * np.where((rival == 0) | (self.signed.label[row] == 0), 1.0, 2.0)
         return joint
 
-    def _transform(self, Z: Array) -> Array:
-        blocks = Z.reshape(len(Z), -1, self.signed.features + 1)
-        moved = blocks[:, :, :-1] - blocks[:, :, -1:] * self.centre
-        blocks[:, :, :-1] = moved * self.inverse if self.inverse.ndim == 1 else moved @ self.inverse
-        blocks[:, :, -1] *= self.padding
-        return Z
-
     def gather(self, ids: Array) -> Array:
         """Copy some rows."""
-        lengths = self.lengths[ids, None] if self.lengths.size > 1 else self.lengths
-        return np.divide(self._transform(self.signed.gather(ids)), lengths)
+        Z = self.signed.gather(ids)
+        blocks = Z.reshape(len(Z), -1, self.signed.features + 1)
+        blocks[:, :, :-1] = (blocks[:, :, :-1] - blocks[:, :, -1:] * self.centre) * self.inverse
+        blocks[:, :, -1] *= self.padding
+        return np.divide(Z, self.lengths[ids, None] if self.lengths.size > 1 else self.lengths)
 
     def margins(self, u: Array) -> Array:
         """Compute the product of every row with u."""
@@ -135,10 +104,8 @@ class AffineView:
     def to_weights(self, u: Array) -> Array:
         """Return the weights of the signed rows."""
         blocks = u.reshape(-1, self.signed.features + 1).copy()
-        weights = blocks[:, :-1]
-        weights = weights * self.inverse if self.inverse.ndim == 1 else weights @ self.inverse.T
-        blocks[:, -1] = blocks[:, -1] * self.padding - (weights * self.centre).sum(axis=1)
-        blocks[:, :-1] = weights
+        blocks[:, :-1] *= self.inverse
+        blocks[:, -1] = blocks[:, -1] * self.padding - (blocks[:, :-1] * self.centre).sum(axis=1)
         return blocks.ravel()
 
 
@@ -162,6 +129,9 @@ class MatrixView:
     def to_weights(self, u: Array) -> Array:
         """Return the weights of the signed rows."""
         return u
+
+
+View = AffineView | MatrixView
 
 
 class RowSpaceView(MatrixView):
@@ -236,21 +206,6 @@ def standardised(signed: SignedRows) -> AffineView:
         return AffineView(signed, np.zeros(signed.features), reciprocal(largest), 1.0, normalise=True)
     X = rows.X[:: -(-signed.samples // SAMPLE_ROWS)].astype(float)
     return AffineView(signed, X.mean(axis=0), reciprocal(X.std(axis=0)), 1.0, normalise=True)
-
-
-def whitened(signed: SignedRows) -> AffineView:
-    """Return the rows with uncorrelated features, by the QR factors of a sample."""
-    ids = np.arange(0, signed.samples, -(-signed.samples // SAMPLE_ROWS)) * (signed.classes - 1)
-    Z = signed.gather(ids)
-    blocks = Z.reshape(len(Z), -1, signed.features + 1)
-    own = np.argmax(np.abs(blocks[:, :, -1]), axis=1)
-    X = blocks[np.arange(len(Z)), own] * blocks[np.arange(len(Z)), own, -1:]
-    centre, scale = X[:, :-1].mean(axis=0), reciprocal(X[:, :-1].std(axis=0))
-    R = scipy.linalg.qr((X[:, :-1] - centre) * scale, mode="r")[0][: X.shape[1] - 1]
-    if R.shape[0] < R.shape[1] or np.abs(np.diag(R)).min() <= SINGULAR_SHARE * np.abs(R).max():
-        return AffineView(signed, centre, scale, 1.0, normalise=True)
-    inverse = scipy.linalg.solve_triangular(R, np.eye(len(R))) * math.sqrt(len(Z))
-    return AffineView(signed, centre, scale[:, None] * inverse, 1.0, normalise=True)
 
 
 def sample_rows(signed: SignedRows) -> Array:
@@ -338,25 +293,14 @@ def _combine(signed: SignedRows, ids: Array, shares: Array, padding: float) -> A
 
 
 @compiled(fastmath=FASTMATH)
-def squares_dense(rows, centre, inverse, square):
-    """Write |((x - centre) * inverse, 1)|^2 of every row."""
-    X = rows.X
-    for i in range(X.shape[0]):
-        total = 1.0
-        for j in range(X.shape[1]):
-            value = (X[i, j] - centre[j]) * inverse[j]
-            total += value * value
-        square[i] = total
-
-
-@compiled(fastmath=FASTMATH)
-def squares_csr(rows, centre, inverse, square):
-    """`squares_dense` for rows stored by their nonzeros, which are scaled but not moved."""
-    data, indices, indptr = rows.data, rows.indices, rows.indptr
+def write_squares(rows, centre, inverse, square):
+    """Write |((x - centre) * inverse, 1)|^2 of every row. The centre of sparse rows must be zero."""
     for i in range(square.size):
         total = 1.0
-        for k in range(indptr[i], indptr[i + 1]):
-            value = data[k] * inverse[indices[k]]
+        start, end = entries(rows, i)
+        for k in range(start, end):
+            j, x = entry(rows, i, k)
+            value = (x - centre[j]) * inverse[j]
             total += value * value
         square[i] = total
 
@@ -552,35 +496,6 @@ def _dense(table: Table) -> Table:
 
 
 # ---------------------------------------------------------------------------------------------------- narrow rows
-
-
-class NarrowView:
-    """A view of signed rows without the columns that depend on others.
-
-    Attributes
-    ----------
-    rows : CompactRows
-        The signed rows without these columns.
-    inner : View
-        A view of them.
-    """
-
-    def __init__(self, signed: SignedRows, rows: CompactRows, inner: View) -> None:
-        self.signed, self.rows, self.inner = signed, rows, inner
-        self.n, self.width = inner.n, inner.width
-
-    def gather(self, ids: Array) -> Array:
-        """Copy some rows."""
-        return self.inner.gather(ids)
-
-    def margins(self, u: Array) -> Array:
-        """Compute the product of every row with u."""
-        return self.inner.margins(u)
-
-    def to_weights(self, u: Array) -> Array:
-        """Return the weights of the signed rows."""
-        weights: Array = self.rows.to_weights(self.inner.to_weights(u))
-        return weights
 
 
 def is_long(signed: SignedRows) -> bool:

@@ -22,9 +22,8 @@ from rosenblatt.prover.exact.clock import TIME_LIMIT, Deadline, OutOfTime
 from rosenblatt.prover.exact.rational import as_integers
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search.certify import check_options
-from rosenblatt.prover.search.coordinates import standardised
-from rosenblatt.prover.search.verdict import Reduction, reduce
-from rosenblatt.prover.search.witness import Witness, counts_to_multipliers, multipliers_to_counts
+from rosenblatt.prover.search.verdict import inseparable_claims
+from rosenblatt.prover.search.witness import Witness, multipliers_to_counts
 from rosenblatt.text import count
 
 Array = npt.NDArray[Any]
@@ -129,7 +128,13 @@ def _integral_rows(signed: SignedRows) -> tuple[Array, list[int]]:
         raise InvalidInput(
             f"{signed.n} rows of {signed.features} features are too many to copy as integers. Use certify."
         )
-    rows = signed.gather(np.arange(signed.n)) if signed.table.exact is None else _exact_rows(signed)
+    if signed.table.exact is None:
+        rows = signed.gather(np.arange(signed.n))
+    else:
+        rows = np.zeros((signed.n, signed.width), object)
+        for i in range(signed.n):
+            entries, scale = signed.integers(i)
+            rows[i, list(entries)] = [value * scale for value in entries.values()]
     Z, factors = np.empty(rows.shape, np.int64), []
     for j in range(signed.width):
         integers, scale = as_integers(rows[:, j], signed.decimal)
@@ -144,40 +149,16 @@ def _integral_rows(signed: SignedRows) -> tuple[Array, list[int]]:
     return Z, factors
 
 
-def _exact_rows(signed: SignedRows) -> Array:
-    """Return the signed rows as integers and Fractions."""
-    rows = np.zeros((signed.n, signed.width), object)
-    for i in range(signed.n):
-        entries, scale = signed.integers(i)
-        for j, value in entries.items():
-            rows[i, j] = value * scale
-    return rows
-
-
 def _cycle_claims(signed: SignedRows, counts: Array, deadline: Deadline) -> dict[str, Any]:
     """Return the fields of a certificate on rows whose updates in a cycle add up to zero."""
     ids = np.flatnonzero(counts).tolist()
     updates = counts[ids].tolist()
-    cycle = dict(zip(ids, updates, strict=True))
-    start = Witness(None, ids, multipliers_to_counts(signed, ids, updates))
-    found = Reduction("undecided", start)
     with np.errstate(all="ignore"), suppress(OutOfTime), deadline:
-        found = reduce(signed, standardised(signed), start, deadline)
-    if found.verdict == "undecided":
-        reason = "The perceptron cycles, so no hyperplane separates; whether one separates weakly is not decided."
-        return {"verdict": "undecided", "reason": reason}
-    enlarged = found.witness
-    if len(enlarged.support) > len(ids):
-        multipliers = counts_to_multipliers(signed, enlarged.support, enlarged.counts)
-        cycle = dict(zip(enlarged.support, multipliers, strict=True))
-    support = sorted(cycle)
-    return {
-        "verdict": found.verdict,
-        "support": support,
-        "rivals": signed.split(np.array(support))[1],
-        "multipliers": [cycle[i] for i in support],
-        "vector": found.weak,
-    }
+        claims = inseparable_claims(signed, Witness(None, ids, multipliers_to_counts(signed, ids, updates)), deadline)
+        if claims["verdict"] != "undecided":  # the numbers of updates may have a common divisor
+            return claims | ({"multipliers": updates} if claims["support"] == tuple(ids) else {})
+    reason = "The perceptron cycles, so no hyperplane separates; whether one separates weakly is not decided."
+    return {"verdict": "undecided", "reason": reason}
 
 
 @compiled()

@@ -11,7 +11,7 @@ from rosenblatt.engine.epoch import Learner, Weights
 from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.joint import run_joint
 from rosenblatt.engine.reorder import shuffle
-from rosenblatt.engine.rows import FASTMATH, Counts, Dense, Task
+from rosenblatt.engine.rows import FASTMATH, Counts, Task, U, entries, entry
 from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search.coordinates import AffineView
@@ -42,7 +42,6 @@ def coordinate_descent(
     sign, ties = 2.0 * signed.label - 1.0, np.zeros(signed.n, bool)
     if tied is not None:
         ties[tied] = True
-    descend = descend_dense if isinstance(rows, Dense) else descend_csr
     random, order = np.random.default_rng(0), np.arange(signed.n)
     for epoch in range(epochs):
         deadline.check()
@@ -108,47 +107,22 @@ def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, deadline: De
 
 
 @compiled(fastmath=FASTMATH)
-def descend_dense(rows, sign, centre, inverse, square, tied, order, w, alpha):
+def descend(rows, sign, centre, inverse, square, tied, order, w, alpha):
     """Pass once over the rows in `order`, solving for one multiplier at a time; return how many are on the wrong side.
 
     Minimises |w|^2 / 2 subject to y f(x) >= 1, or f(x) = 0 for tied rows, in the dual (Hsieh et al. 2008), over the
-    rows ((x - centre) * inverse, 1) of squared lengths `square`.
+    rows ((x - centre) * inverse, 1) of squared lengths `square`. The centre of sparse rows must be zero.
     """
-    X = rows.X
-    d = X.shape[1]
-    wrong = 0
-    for t in range(order.size):
-        i = order[t]
-        score = w[d]
-        for j in range(d):
-            score += (X[i, j] - centre[j]) * inverse[j] * w[j]
-        shortfall = 1.0 - sign[i] * score
-        wrong += shortfall >= 1.0
-        if tied[i] or shortfall > 0.0 or alpha[i] > 0.0:
-            step = max(shortfall / square[i], -alpha[i])
-            if tied[i]:
-                step = (shortfall - 1.0) / square[i]
-            if step != 0.0:
-                alpha[i] += step
-                step *= sign[i]
-                for j in range(d):
-                    w[j] += step * (X[i, j] - centre[j]) * inverse[j]
-                w[d] += step
-    return wrong
-
-
-@compiled(fastmath=FASTMATH)
-def descend_csr(rows, sign, centre, inverse, square, tied, order, w, alpha):
-    """`descend_dense` for rows stored by their nonzeros, which are scaled but not moved."""
-    data, indices, indptr = rows.data, rows.indices, rows.indptr
     d = w.size - 1
     wrong = 0
     for t in range(order.size):
         i = order[t]
+        start, end = entries(rows, i)
         score = w[d]
-        for k in range(indptr[i], indptr[i + 1]):
-            j = indices[k]
-            score += data[k] * inverse[j] * w[j]
+        for k in range(U(start), U(end)):
+            column, value = entry(rows, i, k)
+            j = U(column)
+            score += (value - centre[j]) * inverse[j] * w[j]
         shortfall = 1.0 - sign[i] * score
         wrong += shortfall >= 1.0
         if tied[i] or shortfall > 0.0 or alpha[i] > 0.0:
@@ -158,8 +132,9 @@ def descend_csr(rows, sign, centre, inverse, square, tied, order, w, alpha):
             if step != 0.0:
                 alpha[i] += step
                 step *= sign[i]
-                for k in range(indptr[i], indptr[i + 1]):
-                    j = indices[k]
-                    w[j] += step * data[k] * inverse[j]
+                for k in range(U(start), U(end)):
+                    column, value = entry(rows, i, k)
+                    j = U(column)
+                    w[j] += step * (value - centre[j]) * inverse[j]
                 w[d] += step
     return wrong

@@ -91,8 +91,6 @@ DEPENDENT_SHARE = 1e-14
 IMPROVEMENT_SHARE, MARGIN_ROUNDING = 1e-10, 4e-16
 # Shares of a support below this one of the largest share are likely to be rounding errors.
 ZERO_SHARE_OF_LARGEST = 1e-12
-# A triangular factor is singular if a diagonal entry is below this share of its largest entry.
-SINGULAR_SHARE = 1e-14
 # A row of length one, projected on a subspace, vanishes there if it is shorter than this.
 VANISHING_LENGTH = 1e-9
 # Distance from a cone, as a share of the length of the vector sought in it, that may be a rounding error.

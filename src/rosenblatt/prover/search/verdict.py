@@ -9,7 +9,7 @@ but never a wrong verdict:
 4. `decide`: find a separator or rows that rule one out.
    a. passes over the rows (`descent`), or the largest margin of a sample if there are many rows;
    b. wide rows: without the columns that depend on others (`narrowed`), then in the space that the rows span;
-   c. other rows: the nearest point of all rows with floats, in several coordinates (`ATTEMPTS`), then on integers.
+   c. other rows: the nearest point of all rows with floats, then on integers.
 5. `reduce`: if nothing separates, distinguish quasi-separable from overlapping rows by facial reduction.
 
 The point nearest to the origin in the convex hull of the signed rows is a separator; or it is the origin, which proves
@@ -45,7 +45,6 @@ from rosenblatt.prover.exact.spans import null_basis, spans
 from rosenblatt.prover.search.coordinates import (
     AffineView,
     CompactRows,
-    NarrowView,
     RowSpaceView,
     SubspaceView,
     View,
@@ -57,7 +56,6 @@ from rosenblatt.prover.search.coordinates import (
     rescale,
     sample_rows,
     standardised,
-    whitened,
     widened,
 )
 from rosenblatt.prover.search.descent import coordinate_descent, joint_epochs
@@ -73,6 +71,7 @@ from rosenblatt.prover.search.limits import (
     PREPARATION_EPOCHS,
     ROW_SPACE_MAX_ROWS,
     TIED_EPOCHS,
+    ZERO_SHARE,
     ZERO_SHARE_OF_LARGEST,
 )
 from rosenblatt.prover.search.nearest import ORIGIN, WorkingSet, find_nearest_point, lowest_rows
@@ -96,13 +95,12 @@ def verdict_claims(signed: SignedRows, deadline: Deadline) -> dict[str, Any]:
     if (signed.label == 1).all() and signed.classes == 2:
         return {"verdict": "separable", "vector": (0.0,) * signed.features + (1.0,)}
     rows = CompactRows(signed)
-    witness, view = _start(rows.signed, deadline)
+    witness, narrow = _start(rows.signed, deadline)
     if witness is None:
         return {"verdict": "undecided", "reason": _too_large(rows.signed)}
     if witness.w is not None:
-        vector = as_vector(_simplest(signed, rows.to_weights(witness.w)))
-        return {"verdict": "separable", "vector": vector}
-    found = reduce(rows.signed, view, witness, deadline)
+        return {"verdict": "separable", "vector": _simplest(signed, rows.to_weights(witness.w))}
+    found = reduce(rows.signed, witness, deadline, narrow)
     if not rows.same:
         weak = None if found.weak is None else rows.to_weights(found.weak)
         found = found._replace(witness=rows.to_witness(signed, found.witness), weak=weak)
@@ -122,7 +120,7 @@ def find_separator(signed: SignedRows, deadline: Deadline) -> tuple[Any, ...] | 
         witness, _ = _start(rows.signed, deadline)
         if witness is None:
             raise TooLarge(_too_large(rows.signed))
-        return None if witness.w is None else as_vector(_simplest(signed, rows.to_weights(witness.w)))
+        return None if witness.w is None else _simplest(signed, rows.to_weights(witness.w))
 
 
 def _too_large(signed: SignedRows) -> str:
@@ -134,8 +132,8 @@ def _too_large(signed: SignedRows) -> str:
     )
 
 
-def _start(signed: SignedRows, deadline: Deadline) -> tuple[Witness | None, View]:
-    """Find a separator or multipliers that rule one out: equal rows of different classes first, then by a search."""
+def _start(signed: SignedRows, deadline: Deadline) -> tuple[Witness | None, CompactRows | None]:
+    """Return what `decide` does, without a search if rows of different classes are equal."""
     pairs: list[tuple[int, int]] = []
     if is_wide(signed):  # all of them: in a reduction each would take a round, and wide rows are not many
         pairs = list(contradictions(signed.table, signed.label, deadline))
@@ -144,16 +142,13 @@ def _start(signed: SignedRows, deadline: Deadline) -> tuple[Witness | None, View
     if not pairs:
         return decide(signed, deadline)
     ids = [int(signed.number(i, signed.label[j])) for a, b in pairs for i, j in ((a, b), (b, a))]
-    view: View = RowSpaceView(signed, np.array(ids[:2])) if is_wide(signed) else standardised(signed)
-    return Witness(None, ids, [1] * len(ids)), view
+    return Witness(None, ids, [1] * len(ids)), None
 
 
-def _simplest(signed: SignedRows, w: Any) -> Any:
-    """Return a separator in floats if its floats separate, else unchanged."""
-    if isinstance(w, np.ndarray):
-        return w
-    rounded = as_floats(w)
-    return rounded if separates(signed, rounded) else w
+def _simplest(signed: SignedRows, w: Any) -> tuple[Any, ...]:
+    """Return a separator as a certificate holds it: in floats if they separate, else in Fractions."""
+    rounded = w if isinstance(w, np.ndarray) else as_floats(w)
+    return as_vector(rounded if rounded is w or separates(signed, rounded) else w)
 
 
 # -------------------------------------------------------------------------------------------------------- equal rows
@@ -217,40 +212,37 @@ def _mixed(values: Array, keys: Array) -> Array:
 
 # -------------------------------------------------------------------------------------------------------- separable?
 
-# Searches over narrow rows, in the order they are tried: the coordinates (None: standardised), whether to continue from
-# a separator to the nearest point, and the share below which a residual is zero. Most data end with the first; the last
-# is for rows that are close to an overlap.
-ATTEMPTS = ((None, False, 1e-12), (None, True, 1e-12), (whitened, True, 1e-12), (None, True, 0.0))
 
+def decide(signed: SignedRows, deadline: Deadline) -> tuple[Witness | None, CompactRows | None]:
+    """Find a separator or multipliers that rule one out, None if the search gave up.
 
-def decide(signed: SignedRows, deadline: Deadline) -> tuple[Witness | None, View]:
-    """Find a separator or multipliers that rule one out, None if the search gave up; return also the view it used."""
+    Return also the rows without the columns that depend on others, if they were searched instead.
+    """
     view = standardised(signed)
     index = sample_rows(signed) if signed.classes == 2 else np.arange(signed.n)
     if index.size < signed.n:
         witness, w = _decide_sample(signed.take(index), deadline)
         if witness is not None:  # rows that cannot be separated stay so when more are added
-            return witness._replace(support=index[witness.support].tolist()), view
+            return witness._replace(support=index[witness.support].tolist()), None
         alpha = np.ones(signed.n)
     else:
         w, alpha = _prepare(signed, view, deadline)
     margins = signed.margins(w)[0]
     if margins.min() > 0 and separates(signed, w):
-        return separator(w), view
-    if is_long(signed):
-        rows = narrowed(signed, deadline)
-        if rows is not None:
-            inner, inner_view = decide(rows.signed, deadline)
-            witness = widened(signed, rows, inner)
-            if witness is not None:
-                return witness, NarrowView(signed, rows, inner_view)
-        if signed.classes > 2:
-            epochs = min(PERCEPTRON_EPOCHS, PERCEPTRON_ENTRIES // (signed.table.entries * signed.classes))
-            w = rescale(joint_epochs(signed, perceptron(), epochs, deadline))
-            if separates(signed, w):
-                return separator(w), view
-        return _decide_wide(signed, alpha, deadline)
-    return _decide_narrow(signed, view, margins, deadline), view
+        return separator(w), None
+    if not is_long(signed):
+        return _decide_narrow(signed, view, margins, deadline), None
+    rows = narrowed(signed, deadline)
+    if rows is not None:
+        witness = widened(signed, rows, decide(rows.signed, deadline)[0])
+        if witness is not None:
+            return witness, rows
+    if signed.classes > 2:
+        epochs = min(PERCEPTRON_EPOCHS, PERCEPTRON_ENTRIES // (signed.table.entries * signed.classes))
+        w = rescale(joint_epochs(signed, perceptron(), epochs, deadline))
+        if separates(signed, w):
+            return separator(w), None
+    return _decide_wide(signed, alpha, deadline), None
 
 
 def _prepare(signed: SignedRows, view: AffineView, deadline: Deadline) -> tuple[Array, Array]:
@@ -272,24 +264,21 @@ def _decide_sample(signed: SignedRows, deadline: Deadline) -> tuple[Witness | No
 
 
 def _decide_narrow(signed: SignedRows, view: AffineView, margins: Array, deadline: Deadline) -> Witness | None:
-    """Search all rows with floats in several coordinates, then on integers."""
+    """Search all rows with floats, then on integers."""
     first = lowest_rows(margins / view.lengths, view.width)
-    attempts = list(ATTEMPTS)
-    while attempts:
-        make, to_optimum, zero = attempts.pop(0)
-        tried = view if make is None else make(signed)
-        end, working = find_nearest_point(tried, first, deadline, to_optimum=to_optimum, zero=zero)
-        witness = _proved(signed, tried, end, working, deadline)
+    # Most data end with any separator, or at the origin. Next to an overlap rounding is taken for the origin, unless
+    # nothing but zero is, and for a separator, unless the search goes on to the nearest point.
+    for to_optimum, zero in ((False, ZERO_SHARE), (True, 0.0)):
+        end, working = find_nearest_point(view, first, deadline, to_optimum=to_optimum, zero=zero)
+        witness = _proved(signed, view, end, working, deadline)
         if witness is not None:
             return witness
-        if end == ORIGIN:  # rounding was taken for the origin, as on a standardised grid: try the strictest zero next
-            attempts.sort(key=lambda attempt: attempt[2])
     support = [int(i) for i in working.support] or [0]
     exact = StandardisedSearch(signed, view).find_witness(support, np.arange(signed.n), deadline)
     return vanishing_sum(signed, exact.support, deadline) if exact and exact.support else exact
 
 
-def _decide_wide(signed: SignedRows, alpha: Array, deadline: Deadline) -> tuple[Witness | None, View]:
+def _decide_wide(signed: SignedRows, alpha: Array, deadline: Deadline) -> Witness | None:
     """Decide for wide rows in the space that they span, starting from the rows with the largest multipliers."""
     ids = np.sort(np.argsort(-alpha, kind="stable")[:ADDED_WIDE_ROWS])
     while True:
@@ -298,11 +287,11 @@ def _decide_wide(signed: SignedRows, alpha: Array, deadline: Deadline) -> tuple[
         end, working = find_nearest_point(view, np.arange(view.n), deadline, to_optimum=False)
         witness = _proved(signed, view, end, working, deadline)
         if witness is not None:
-            return witness, view
+            return witness
         margins = signed.margins(view.to_weights(working.point))[0]
         low = np.setdiff1d(np.flatnonzero(margins <= 0), ids)
         if end == ORIGIN or not low.size or ids.size >= ROW_SPACE_MAX_ROWS:
-            return None, view
+            return None
         ids = np.union1d(ids, low[np.argsort(margins[low])[:ADDED_WIDE_ROWS]])
 
 
@@ -339,9 +328,9 @@ class Reduction(NamedTuple):
     weak: list[int] | None = None
 
 
-def inseparable_claims(signed: SignedRows, view: View, witness: Witness, deadline: Deadline) -> dict[str, Any]:
+def inseparable_claims(signed: SignedRows, witness: Witness, deadline: Deadline) -> dict[str, Any]:
     """Return the fields of a certificate on rows that the support of a witness proves inseparable."""
-    return reduction_claims(signed, reduce(signed, view, witness, deadline))
+    return reduction_claims(signed, reduce(signed, witness, deadline))
 
 
 def reduction_claims(signed: SignedRows, found: Reduction) -> dict[str, Any]:
@@ -362,20 +351,24 @@ def reduction_claims(signed: SignedRows, found: Reduction) -> dict[str, Any]:
     }
 
 
-def reduce(signed: SignedRows, view: View, witness: Witness, deadline: Deadline) -> Reduction:
+def reduce(signed: SignedRows, witness: Witness, deadline: Deadline, narrow: CompactRows | None = None) -> Reduction:
     """Distinguish quasi-separable from overlapping rows (Albert and Anderson 1984) by exact facial reduction.
 
     Every w with Z w >= 0 vanishes on the support, hence on all rows in its span. The other rows, restricted to the
     vectors that vanish on the support, are a smaller problem of the same kind: a separator of it is a weak separator of
-    all rows, and multipliers of it enlarge the support. Each round enlarges the span of the support.
+    all rows, and multipliers of it enlarge the support. Each round enlarges the span of the support. `narrow` has the
+    rows without the columns that depend on others, if they are known.
     """
-    found = _reduced_at_once(signed, view, witness, deadline)
-    if found is not None:
-        return found
-    if isinstance(view, RowSpaceView):
+    view: View
+    if is_long(signed):
+        found = _reduced_at_once(signed, witness, deadline, narrow)
+        if found is not None:
+            return found
         if signed.n > ROW_SPACE_MAX_ROWS:
             return Reduction("undecided", witness)
         view = RowSpaceView(signed, np.arange(signed.n))
+    else:
+        view = standardised(signed)
     rest: SubspaceView | None = None
     added, before = witness.support, 0
     while True:
@@ -401,25 +394,22 @@ def reduce(signed: SignedRows, view: View, witness: Witness, deadline: Deadline)
         added, before, witness = step.support[len(witness.support) :], rank, step
 
 
-def _reduced_at_once(signed: SignedRows, view: View, witness: Witness, deadline: Deadline) -> Reduction | None:
-    """Try to decide wide rows without facial reduction: by passes over them, then with fewer columns."""
-    if isinstance(view, RowSpaceView) and len(witness.support) < signed.n:
-        weak = _descended(signed, witness, deadline)
-        if weak is not None:
-            return Reduction("quasi-separable", witness, weak)
-    return _reduced_narrow(signed, view, witness, deadline)
+def _reduced_at_once(
+    signed: SignedRows, witness: Witness, deadline: Deadline, rows: CompactRows | None
+) -> Reduction | None:
+    """Try to decide long rows without facial reduction: by passes that keep the support at zero, or with fewer columns.
 
-
-def _reduced_narrow(signed: SignedRows, view: View, witness: Witness, deadline: Deadline) -> Reduction | None:
-    """Decide without the columns that depend on others; None if there are none, or if all columns refute the result."""
-    if not isinstance(view, NarrowView):
-        rows = narrowed(signed, deadline)
-        if rows is None:
-            return None
-        inside = rows.signed
-        view = NarrowView(signed, rows, RowSpaceView(inside, np.arange(2)) if is_wide(inside) else standardised(inside))
-    rows = view.rows
-    found = reduce(rows.signed, view.inner, rows.from_witness(signed, witness), deadline)
+    None if there are no fewer columns, or if all columns refute the result.
+    """
+    if rows is None and len(witness.support) < signed.n:
+        for w in _tied_weights(signed, np.array(witness.support), deadline):
+            weak = _lifted(signed, witness, w, deadline)
+            if weak is not None and _separates_rest(signed, witness, weak):
+                return Reduction("quasi-separable", witness, weak)
+    rows = rows or narrowed(signed, deadline)
+    if rows is None:
+        return None
+    found = reduce(rows.signed, rows.from_witness(signed, witness), deadline)
     lifted = widened(signed, rows, found.witness)
     if lifted is None:
         return None
@@ -431,15 +421,6 @@ def _reduced_narrow(signed: SignedRows, view: View, witness: Witness, deadline: 
     if weak is None and not spans(signed, lifted.support, np.arange(signed.n)):
         return None
     return Reduction(found.verdict, lifted, weak)
-
-
-def _descended(signed: SignedRows, witness: Witness, deadline: Deadline) -> list[int] | None:
-    """Look for a weak separator of wide rows by passes over them that keep the support at zero."""
-    for w in _tied_weights(signed, np.array(witness.support), deadline):
-        weak = _lifted(signed, witness, w, deadline)
-        if weak is not None and _separates_rest(signed, witness, weak):
-            return weak
-    return None
 
 
 def _tied_weights(signed: SignedRows, support: Array, deadline: Deadline) -> Iterator[Array]:
