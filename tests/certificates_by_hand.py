@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.prover.certificates.brackets import augmented_bracket, margin_bracket
+from rosenblatt.prover.certificates.brackets import margin_bracket
 from rosenblatt.prover.certificates.certificate import issue, prepare
 from rosenblatt.prover.certificates.certificate_json import seal_of
 
@@ -37,7 +37,7 @@ def signed_rows_of(X, label, classes, decimal=False):
 
 def separable(X, y, w, rows, weights, decimal=False):
     signed, classes = prepare(X, y, decimal)
-    brackets = [make(signed, w, rows, weights) for make in (margin_bracket, augmented_bracket)]
+    brackets = [margin_bracket(signed, w, rows, weights, augmented=augmented) for augmented in (False, True)]
     return issue(signed, classes, verdict="separable", vector=w, margin=brackets[0], augmented=brackets[1])
 
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from certificates_by_hand import exact, signed_rows_of
 from rosenblatt.prover.certificates.brackets import (
-    augmented_bracket,
     direction,
     margin_bracket,
     mistake_bound,
@@ -70,7 +69,12 @@ def test_brackets_are_true_and_tight(clouds, in_fractions):
             square - exact_w[-1] ** 2,
             sum(v * v for v in gap) / 4,
         ),
-        (augmented_bracket(signed, w, rows, weights), min(low), square, sum(v * v for v in mean({False, True}))),
+        (
+            margin_bracket(signed, w, rows, weights, augmented=True),
+            min(low),
+            square,
+            sum(v * v for v in mean({False, True})),
+        ),
     ):
         truth = (1 if least > 0 else -1) * least**2 / norm
         lower = exact(bracket.lower) * abs(exact(bracket.lower))
@@ -82,7 +86,9 @@ def test_integers_are_not_rounded_on_the_way():
     assert direction((2**60 + 1, Fraction(1, 2))) == [2**61 + 2, 1]
     assert direction((0.5, np.float32(2.0))).tolist() == [0.5, 2.0]
     signed, _ = prepare([[1.0, 1.0], [-1.0, -1.0]], [1, 0])
-    assert augmented_bracket(signed, (2**60 + 1, -(2**60), 0), [], []).lower > 0  # in floats the margin is zero
+    assert (
+        margin_bracket(signed, (2**60 + 1, -(2**60), 0), [], [], augmented=True).lower > 0
+    )  # in floats the margin is zero
 
 
 @given(two_clouds())

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from attacks import fuzz_estimates
 from oracles import exact_lp, recession
 from rosenblatt import certify, verify
-from rosenblatt.prover.search import estimates
+from rosenblatt.prover.search import limits
 from rosenblatt.prover.search.estimates import SignSearch
 
 XOR_LIKE = np.array([[0, 1], [0, 1], [0, 0], [1, 0], [0, 0]], float)
@@ -100,7 +100,7 @@ def test_signs_follow_the_names_of_the_classes():
 def test_estimates_are_left_out_where_nobody_asked(monkeypatch):
     X = np.array([[0.0], [1.0], [2.0]])
     assert certify(X, [0, 0, 1], coefficients=False).estimates == ()
-    monkeypatch.setattr(estimates, "FREE_ENTRIES", 2)
+    monkeypatch.setattr(limits, "FREE_ENTRIES", 2)
     assert certify(X, [0, 0, 1]).estimates == ()
     assert certify(X, [0, 0, 1], coefficients=True).estimates == ("+inf", "-inf")
 

@@ -13,10 +13,10 @@ from margins_by_hand import brackets, planted_margin
 from rosenblatt import MaximumMargin, certify, train, verify
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.jit import DISABLE_JIT
-from rosenblatt.prover.certificates.brackets import Bracket, geometric_bounds
+from rosenblatt.prover.certificates.brackets import Bracket, margin_bounds
 from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.signed_rows import SignedRows
-from rosenblatt.prover.search import margin
+from rosenblatt.prover.search import limits, margin
 from rosenblatt.prover.search.margin import centred, largest_margin, largest_margin_hyperplane, plane_margin
 from strategies import integer_sets, separable_sets
 
@@ -183,7 +183,7 @@ def test_the_bound_of_a_distance_in_floats_is_above_the_distance(seed, power, ro
     X = rng.normal(size=(rows + 1, features)) * 2.0**power * 10.0 ** rng.integers(-8, 8, features)
     label, weight = np.arange(rows + 1) % 2, rng.random(rows + 1) + 1e-9
     signed, ids = SignedRows(as_table(X), label, 2), np.arange(rows + 1)
-    truth = geometric_bounds(signed, rng.normal(size=features + 1), ids, weight.tolist())[1]
+    truth = margin_bounds(signed, rng.normal(size=features + 1), ids, weight.tolist())[1]
     bound = margin._hull_distance_above(signed, ids, weight) / 2
     assert truth <= bound
     largest = np.abs(X).max() * features
@@ -212,7 +212,7 @@ def test_rows_whose_space_would_not_fit_get_a_true_bracket(monkeypatch, form):
     X[:, 0] += 2 * y - 1
     narrow = certify(form(X), y)
     monkeypatch.setattr(margin, "is_long", lambda signed: True)
-    monkeypatch.setattr(margin, "ROW_SPACE_MAX_ROWS", 1)
+    monkeypatch.setattr(limits, "ROW_SPACE_MAX_ROWS", 1)
     wide = certify(form(X), y)
     assert verify(wide, X, y)
     for name in ("margin", "augmented"):

@@ -6,7 +6,7 @@ import pytest
 from rosenblatt.data.table import as_table
 from rosenblatt.prover.exact.clock import Deadline, OutOfTime
 from rosenblatt.prover.exact.signed_rows import SignedRows
-from rosenblatt.prover.search import nearest
+from rosenblatt.prover.search import limits, nearest
 from rosenblatt.prover.search.coordinates import MatrixView, RowSpaceView
 from rosenblatt.prover.search.nearest import (
     APART,
@@ -32,7 +32,7 @@ def hulls():
 def test_a_search_over_few_rows_gives_the_same_bits_interpreted_and_compiled(hull, any_separator, monkeypatch):
     A, found = hulls()[hull], []
     for limit in (np.inf, 0.0):
-        monkeypatch.setattr(nearest, "OPERATIONS_TO_COMPILE", limit)
+        monkeypatch.setattr(limits, "OPERATIONS_TO_COMPILE", limit)
         active = empty(4)
         result = nearest.nearest_point(A, len(A), active, 0, 1e-12, 100, any_separator)
         found.append((result, [part.tobytes() for part in active]))
@@ -44,7 +44,7 @@ def test_searches_are_compiled_when_they_have_become_much_work(monkeypatch):
     monkeypatch.setattr(nearest, "_search", lambda *args: kinds.append("interpreted"))
     monkeypatch.setattr(nearest, "_search_compiled", lambda *args: kinds.append("compiled"))
     monkeypatch.setattr(nearest, "_interpreted", np.zeros(1))
-    monkeypatch.setattr(nearest, "OPERATIONS_TO_COMPILE", 3 * nearest.OPERATIONS_PER_ENTRY * 40)
+    monkeypatch.setattr(limits, "OPERATIONS_TO_COMPILE", 3 * limits.OPERATIONS_PER_ENTRY * 40)
     for size in (10, 1000, 10, 10, 10, 10):
         nearest.nearest_point(np.zeros((size, 4)), size, empty(4), 0, 1e-12, 100, False)
     assert kinds == ["interpreted", "compiled", "interpreted", "interpreted", "compiled", "compiled"]

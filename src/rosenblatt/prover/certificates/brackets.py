@@ -196,37 +196,11 @@ def mistake_bound(radius: float, margin: float) -> int | None:
     return math.floor((Fraction(radius) / Fraction(margin)) ** 2)
 
 
-def margin_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[Real]) -> Bracket:
-    """Bound the geometric margin of two classes: half the distance of their hulls.
-
-    Parameters
-    ----------
-    signed : SignedRows
-    w : float array of shape (n_features + 1,), or as many Fractions
-        A separator, its bias last. The closer it is to the best, the larger is `lower`.
-    rows : ints
-        Samples, none or some of both classes.
-    weights : positive floats or Fractions
-        Their weights; half the distance of the weighted means of the two classes is `upper`.
-
-    Returns
-    -------
-    Bracket
-        `lower` is rounded down and `upper` rounded up, so both hold exactly.
-    """
-    return _bracket(signed, w, rows, weights, *geometric_bounds(signed, w, rows, weights))
-
-
-def augmented_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[Real]) -> Bracket:
-    """Bound the augmented margin of two classes: the largest min z.w / |w| with the bias as part of w.
-
-    Parameters and result are those of `margin_bracket`, but `upper` is the length of the weighted mean of the signed
-    rows, which may all be of one class.
-    """
-    return _bracket(signed, w, rows, weights, *augmented_bounds(signed, w, rows, weights))
-
-
-def _bracket(signed: SignedRows, w: Any, rows: Any, weights: Any, lower: float, upper: float) -> Bracket:
+def margin_bracket(
+    signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[Real], *, augmented: bool = False
+) -> Bracket:
+    """Bound a margin of two classes by witnesses, as `margin_bounds` does, with room for another order of summation."""
+    lower, upper = margin_bounds(signed, w, rows, weights, augmented=augmented)
     if lower == math.inf:
         return Bracket(lower, upper)
     lower *= 1 - math.copysign(ROUNDING_GUARD, lower)
@@ -243,25 +217,36 @@ def direction(vector: Sequence[Any] | Array) -> Array | list[int]:
     return [int(v * common) for v in exact]
 
 
-def geometric_bounds(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:
-    """Compute the lower and upper bound of the geometric margin that these witnesses prove."""
+def margin_bounds(
+    signed: SignedRows, w: Any, rows: Any, weights: Any, *, augmented: bool = False
+) -> tuple[float, float]:
+    """Compute the bounds of a margin of two classes that witnesses prove, rounded outwards.
+
+    The geometric margin is half the distance of the two hulls. The augmented one is the largest min z.w / |w| with the
+    bias as part of w: the distance of the hull of the signed rows from the origin.
+
+    Parameters
+    ----------
+    w : float array of shape (n_features + 1,), or as many Fractions
+        A separator, its bias last. The closer it is to the best, the larger is the lower bound.
+    rows : ints
+        Samples; none, or some of both classes if the margin is geometric.
+    weights : positive floats or Fractions
+        Their weights. The means with these weights give the upper bound.
+    """
     rows, weights = _witnesses(signed, rows, weights)
     sides = [np.flatnonzero(signed.label == c) for c in (0, 1)]
-    if not sides[0].size or not sides[1].size:
+    w, factors = direction(w), _proportional_integers(weights)
+    if augmented:
+        lower = quotient(signed.lowest_margin(w, np.arange(signed.n)), w)
+    elif sides[0].size and sides[1].size:
+        lower = quotient((signed.lowest_margin(w, sides[0]) + signed.lowest_margin(w, sides[1])) / 2, w[:-1])
+    else:
         return math.inf, math.inf
-    w = direction(w)
-    lower = quotient((signed.lowest_margin(w, sides[0]) + signed.lowest_margin(w, sides[1])) / 2, w[:-1])
-    return lower, root_above(_hull_distance(signed, rows, weights) / 4) if rows else math.inf
-
-
-def augmented_bounds(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:
-    """Compute the lower and upper bound of the augmented margin that these witnesses prove."""
-    rows, weights = _witnesses(signed, rows, weights)
-    w = direction(w)
-    lower = quotient(signed.lowest_margin(w, np.arange(signed.n)), w)
     if not rows:
         return lower, math.inf
-    factors = _proportional_integers(weights)
+    if not augmented:
+        return lower, root_above(_hull_distance(signed, rows, factors) / 4)
     sums, scale = combine(signed, rows, factors)
     return lower, root_above(sum(v * v for v in timed(sums.values())) * scale**2 / Fraction(sum(factors)) ** 2)
 
@@ -295,9 +280,8 @@ def _proportional_integers(weights: Iterable[Real]) -> list[int]:
     return [top * (common // bottom) for top, bottom in ratios]
 
 
-def _hull_distance(signed: SignedRows, rows: list[int], weights: list[Real]) -> Fraction:
+def _hull_distance(signed: SignedRows, rows: list[int], factors: list[int]) -> Fraction:
     """Compute the squared distance of the weighted means of the two classes."""
-    factors = _proportional_integers(weights)
     totals, sums, scales = [], [], []
     for c in (0, 1):
         own = [t for t, i in enumerate(rows) if signed.label[i] == c]

@@ -253,21 +253,10 @@ def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Cert
 
 
 def draft(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Certificate:
-    """Return claims on some data with their consequences: radius, boundary, mistake bound, common point.
+    """Return a certificate without digest and seal: claims with their consequences, such as radius and mistake bound.
 
-    Parameters
-    ----------
-    signed : SignedRows
-    classes : tuple
-        As `prepare` returns them.
-    **claims
-        Fields of `Certificate`: the verdict and its witnesses, in any sequences. A `vector` that contains a float is
-        stored as floats, otherwise as Fractions.
-
-    Returns
-    -------
-    Certificate
-        Without digest and seal.
+    `claims` are fields of `Certificate`: the verdict and its witnesses, in any sequences. A `vector` that contains a
+    float is stored as floats, otherwise as Fractions.
     """
     layout = "sparse" if isinstance(signed.table.rows, Csr) else "dense"
     claims.setdefault("radius", outer_radius(signed))
@@ -295,14 +284,9 @@ def _weights(vector: Any) -> tuple[float, ...] | tuple[Fraction, ...]:
 
 
 def prepare(X: Any, y: Any, decimal: bool = False) -> tuple[SignedRows, tuple[Label, ...]]:
-    """Validate labelled samples.
+    """Validate labelled samples; return their signed rows, and the labels in sorted order, as JSON can hold them.
 
-    Returns
-    -------
-    signed : SignedRows
-    classes : tuple
-        The labels in sorted order, as JSON can hold them; (None, label) if there is only one, and all samples are then
-        of the second class.
+    The labels are (None, label) if there is only one, and all samples are then of the second class.
     """
     table = exact_table(X, decimal=decimal)
     classes, label = _named(*as_labels(y, table.shape[0]))
@@ -331,13 +315,7 @@ def _named(found: Array, label: Array) -> tuple[tuple[Any, ...], Array]:
 def digest(table: Table, label: Array, layout: str) -> str:
     """Return the SHA-256 of the shape, class numbers and values of labelled samples, in hexadecimal.
 
-    Parameters
-    ----------
-    table : Table
-    label : int array of shape (n_samples,)
-        Class numbers.
-    layout : {"dense", "sparse"}
-        Which form of the rows to hash; either can be computed from either storage.
+    The layout, "dense" or "sparse", says which form of the rows is hashed; either can be computed from either storage.
     """
     n, d = table.shape
     state = hashlib.sha256(f"rosenblatt\n{layout}\n{n}\n{d}\n".encode())

@@ -116,13 +116,7 @@ def _write_item(name: str, item: Any) -> Any:
 
 
 def parse(text: bytes) -> Any:
-    """Read JSON in UTF-8, without repeated keys.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
-    """
+    """Read JSON in UTF-8, without repeated keys; raise ValueError if it is something else."""
     return json.loads(text.decode("utf-8"), object_pairs_hook=_without_repetition, parse_constant=_refuse)
 
 
@@ -253,19 +247,12 @@ class Reader:
 
 
 def read(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """Read the fields of a certificate, strictly.
-
-    Parameters
-    ----------
-    data : object
-        The result of `write`, perhaps read from a file.
-    names : tuple of str
-        The required fields.
+    """Read the fields of a certificate from the result of `write`.
 
     Raises
     ------
     InvalidInput
-        If a field is missing, unknown or malformed.
+        If one of the names is missing, or a field is unknown or malformed.
     """
     data = _checked(data, {"format", "version", *names})
     reader = Reader(data)

@@ -156,13 +156,7 @@ def _shown_weights(vector: Sequence[Any]) -> list[str]:
 def describe_relations(relations: dict[int, list[int]], names: Sequence[str]) -> str:
     """Describe how dependent columns follow from others: with factors, or by name only if factors are long.
 
-    Parameters
-    ----------
-    relations : dict
-        For each dependent feature, integers for every feature and the constant last; their sum of products with a row
-        is zero on every row.
-    names : sequence of str
-        Names of the features.
+    `relations` are those that `rosenblatt.prover.exact.spans.dependencies` returns, for features of these names.
     """
     found = []
     for feature, relation in relations.items():

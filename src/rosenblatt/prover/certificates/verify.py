@@ -15,11 +15,10 @@ import numpy as np
 from rosenblatt.data.formula import design
 from rosenblatt.errors import InvalidInput, UnprovedClaim
 from rosenblatt.prover.certificates.brackets import (
-    augmented_bounds,
     combine,
     common_point,
     direction,
-    geometric_bounds,
+    margin_bounds,
     mistake_bound,
     radius_holds,
 )
@@ -85,21 +84,9 @@ def verify(certificate: Certificate, X: Any, y: Any = None, *, formula: str | No
 
 
 def confirmed(certificate: Certificate, signed: SignedRows, *parts: str) -> Certificate:
-    """Return a certificate if its claims hold for the rows that it was written for.
+    """Return a certificate or a draft if its claims hold for the rows that it is on, else raise UnprovedClaim.
 
-    Parameters
-    ----------
-    certificate : Certificate
-        A certificate or a draft. An undecided one claims nothing.
-    signed : SignedRows
-        The rows, as `prepare` returned them.
-    *parts : str
-        The claims to check, keys of `CLAIMS`; all by default.
-
-    Raises
-    ------
-    UnprovedClaim
-        If a claim does not hold.
+    An undecided one claims nothing. `parts` are the claims to check, keys of `CLAIMS`; all by default.
     """
     if certificate.verdict != "undecided":
         for name in parts or CLAIMS:
@@ -177,15 +164,16 @@ def bounds_hold(certificate: Certificate, signed: SignedRows) -> bool:
     """Check the radius, the bounds of margins by their witnesses, and that these give the mistake bound."""
     if not radius_holds(certificate.radius, signed):
         return False
-    for bounds, claim in ((geometric_bounds, certificate.margin), (augmented_bounds, certificate.augmented)):
+    for augmented, claim in ((False, certificate.margin), (True, certificate.augmented)):
         if claim is None:
             continue
         if certificate.verdict != "separable" or signed.classes != 2:
             return False
         try:
-            lower, upper = bounds(signed, claim.w, claim.rows, claim.weights)
+            lower, upper = margin_bounds(signed, claim.w, claim.rows, claim.weights, augmented=augmented)
             if claim.lower > lower:  # floats only bound the lowest margin from below; integers are exact
-                lower, upper = bounds(signed, [Fraction(v) for v in claim.w], claim.rows, claim.weights)
+                w = [Fraction(v) for v in claim.w]
+                lower, upper = margin_bounds(signed, w, claim.rows, claim.weights, augmented=augmented)
         except InvalidInput:
             return False
         if not claim.lower <= lower or not claim.upper >= upper:

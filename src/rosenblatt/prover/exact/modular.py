@@ -78,25 +78,8 @@ def find_pivots(M, p, begin, end, left, rows, columns, rank):
     The pivot of a column is its topmost nonzero among the remaining rows, which keep their order: the pivot rows are
     independent of the rows above them, and the pivot columns of the columns to their left.
 
-    Parameters
-    ----------
-    M : (m, n) array
-        Residues, with the columns before `begin` eliminated.
-    p : float
-        Prime below 2**27.
-    begin, end : int
-        The columns to eliminate.
-    left : int array of shape (m,)
-        The remaining rows, in order; all of them at first.
-    rows, columns : int array of shape (min(m, n),)
-        Receive the pivots.
-    rank : int
-        Number of pivots so far.
-
-    Returns
-    -------
-    int
-        Number of pivots now.
+    M holds residues modulo p, with the columns before `begin` eliminated; `left` (m,) the remaining rows in order, all
+    of them at first. `rows` and `columns` receive the pivots, `rank` of them so far; return how many there are now.
     """
     m = M.shape[0]
     inverse_p = 1.0 / p
@@ -174,19 +157,9 @@ def lift_digits(limbs, inverse, residual, p, digits):
 
     Dixon (1982): the next digit is x = A^-1 r modulo p, the next residual (r - A x) / p.
 
-    Parameters
-    ----------
-    limbs : (l n, n) array
-        A as a sum of 2**(LIMB_BITS k) times the k-th n rows.
-    inverse : (n, n) array
-        Inverse of A modulo p.
-    residual : (m, n) array
-        The residual's limbs, the highest with the sign; updated. b at first. m is at least one more than the limbs
-        of A and of b.
-    p : float
-        Prime below 2**LIMB_BITS.
-    digits : (k, n) array
-        Receives the digits, each nearest to zero.
+    `limbs` (l n, n) is A as a sum of 2**(LIMB_BITS k) times the k-th n rows, `inverse` that of A modulo p. `residual`
+    (m, n) has the residual's limbs, the highest with the sign; b at first. m is at least one more than the limbs of A
+    and of b. Digits are nearest to zero.
     """
     m, n = residual.shape
     base = 2.0**LIMB_BITS
@@ -278,14 +251,8 @@ def multiply(digits, factor, p, begin, end, total, product):
 def add_products(rows, v, total):
     """Add rows . v to total, by places.
 
-    Parameters
-    ----------
-    rows : (l m, n) array
-        The limbs of m rows: those of the lowest place of all rows, then of the next. n is at most EXACT_TERMS.
-    v : (k, n) array
-        The limbs of a vector.
-    total : (m, k + l) int64 array
-        Numbers to the base 2**LIMB_BITS, with digits of any size and sign.
+    `rows` (l m, n) has the limbs of m rows, those of the lowest place of all rows first; n is at most EXACT_TERMS. v
+    (k, n) has the limbs of a vector; `total` (m, k + l) numbers to the base 2**LIMB_BITS, of digits of any size.
     """
     m = total.shape[0]
     for t in range(v.shape[0]):

@@ -30,16 +30,7 @@ LARGEST_SAFE_INTEGER = 1 << 53
 def exact_table(X: Any, *, decimal: bool = False) -> Table:
     """Validate X and return its rows, with their exact values if float64 would round one of them.
 
-    Parameters
-    ----------
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        Integers of any size, floats of any precision, Fractions, Decimals.
-    decimal : bool
-        Read a float as the shortest decimal that rounds to it in its own precision, so that 0.1 is one tenth.
-
-    Returns
-    -------
-    Table
+    With `decimal` a float is the shortest decimal that rounds to it in its own precision, so that 0.1 is one tenth.
 
     Raises
     ------

@@ -45,21 +45,10 @@ PRIMES = (134217689, 134217649)
 
 
 def as_integers(values: Sequence[float] | Array, decimal: bool = False) -> tuple[Vector, Fraction]:
-    """Write numbers as integers without common divisor times one positive rational, exactly.
+    """Write numbers as integers times one positive rational, exactly: values[j] = scale * integers[j].
 
-    Parameters
-    ----------
-    values : sequence or 1-D array of finite numbers
-        Floats; or integers and Fractions, in an array of integers or of objects.
-    decimal : bool
-        Read a float as the shortest decimal that rounds to it, so that 0.1 is 1/10. Otherwise as its binary value.
-
-    Returns
-    -------
-    integers : list of int
-        All zero, or without common divisor.
-    scale : Fraction
-        values[j] = scale * integers[j].
+    The numbers are floats; or integers and Fractions, in an array of integers or of objects. With `decimal` a float is
+    the shortest decimal that rounds to it. The integers are all zero, or without common divisor.
 
     Examples
     --------
@@ -147,16 +136,7 @@ def array_pivots(values: Array) -> tuple[Vector, Vector]:
 
 
 def solve(A: Matrix, b: Vector) -> Solution | None:
-    """Solve a square system exactly.
-
-    Returns
-    -------
-    x : list of int
-        Numerators.
-    q : int
-        Common denominator, positive: A x = q b, in lowest terms.
-
-    None is returned if A is singular, which is proved.
+    """Solve a square system exactly: A x = q b in lowest terms, q positive; None if A is singular, which is proved.
 
     Examples
     --------
@@ -193,14 +173,10 @@ def null_space(rows: Matrix, width: int) -> Matrix:
 
 
 def null_vector(rows: Matrix) -> Vector | None:
-    """Find the linear dependency of the rows, if there is exactly one.
+    """Find the linear dependency of the rows: primitive coefficients, most of them positive, checked on all columns.
 
-    Returns
-    -------
-    list of int or None
-        Primitive coefficients lam, most of them positive, with sum_i lam[i] rows[i] = 0, which is checked on all
-        columns. None if the rows are independent or have several dependencies (or if `pivots` missed some, which has
-        negligible probability).
+    None if the rows are independent or have several dependencies (or if `pivots` missed some, which has negligible
+    probability).
 
     Examples
     --------
@@ -366,20 +342,8 @@ class ConeAnswer(NamedTuple):
 
 
 def in_cone(rows: Matrix, target: Vector) -> ConeAnswer:
-    """Decide whether a vector is a sum of rows times nonnegative factors, on integers (Farkas 1902).
+    """Decide whether a vector other than zero is a sum of rows times nonnegative factors, on integers (Farkas 1902).
 
-    Parameters
-    ----------
-    rows : matrix of integers
-    target : list of int
-        Not zero.
-
-    Returns
-    -------
-    ConeAnswer
-
-    Notes
-    -----
     This is the first phase of the simplex method with Bland's rule (1977), which always ends. All numbers of the
     tableau have the same denominator, the last pivot (Edmonds 1967), so no division leaves a remainder.
 

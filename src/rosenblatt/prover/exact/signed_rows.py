@@ -107,18 +107,7 @@ class SignedRows:
         return row * (self.classes - 1) + rival - (rival > self.label[row])
 
     def gather(self, ids: Any, columns: Any = None) -> Array:
-        """Copy signed rows into a matrix.
-
-        Parameters
-        ----------
-        ids : int array of shape (m,)
-        columns : int array without repetitions, optional
-            The columns to copy, of `width`; all by default.
-
-        Returns
-        -------
-        float64 array of shape (m, width) or (m, len(columns)), C-contiguous
-        """
+        """Copy signed rows into a C-contiguous matrix of float64: all columns, or some without repetitions."""
         index = self._index(ids)
         place = np.arange(self.width)
         if columns is not None:
@@ -149,20 +138,10 @@ class SignedRows:
         return np.unique(np.concatenate([inside, start + self.features]))
 
     def margins(self, w: Array) -> tuple[Array, Array]:
-        """Compute z.w in floats for every signed row, and the sums that bound the errors.
+        """Compute s = z.w in floats for every signed row, and a, the sums of |z_j w_j|; both arrays are read-only.
 
-        The latest result is cached, because search, centring and proof need the margins of the same weights.
-
-        Parameters
-        ----------
-        w : float64 array of shape (width,)
-
-        Returns
-        -------
-        s : float64 array of shape (n,)
-            z.w, each within `slack` of the exact margin. Read-only.
-        a : float64 array of shape (n,)
-            The sums of |z_j w_j|. Read-only.
+        Each s is within `slack` of the exact margin. The latest result is cached, because search, centring and proof
+        need the margins of the same weights.
         """
         w = self._vector(w)
         if self._latest[0] != w.tobytes():
@@ -205,18 +184,10 @@ class SignedRows:
         return self._vector(vector), integers, exact
 
     def signs(self, w: Array | Sequence[int]) -> Array:
-        """Compute the exact signs of z.w over the rationals.
+        """Compute the exact signs of z.w over the rationals, as int8.
 
         A floating-point filter decides most rows. Open rows are summed in doubled precision, with a bound of the loss,
         and if that does not decide, in integers.
-
-        Parameters
-        ----------
-        w : float64 array of shape (width,), or as many Python integers
-
-        Returns
-        -------
-        int8 array of shape (n,)
         """
         vector, integers, exact = self._rounded(w)
         if not np.isfinite(vector).all():
@@ -250,19 +221,7 @@ class SignedRows:
         return chosen
 
     def lowest_margin(self, w: Array | Sequence[int], ids: Array) -> Fraction:
-        """Bound the lowest of some margins from below, within 2**-49 of its size.
-
-        Parameters
-        ----------
-        w : float64 array of shape (width,), or as many Python integers, for which the result is exact
-        ids : int array
-            Numbers of signed rows, at least one.
-
-        Returns
-        -------
-        Fraction
-            A lower bound of z.w over these rows.
-        """
+        """Bound the lowest margin of some rows from below, within 2**-49 of its size; exactly if w are integers."""
         near = self.lowest_candidates(w, ids)
         vector, integers, _ = self._rounded(w)
         if integers is not None:
@@ -552,12 +511,8 @@ def _limb_sign(x, columns, count, c, r, limbs):
 def limb_signs(rows, index, limbs, entry_bits, decimal, out):
     """Write exact signs of signed rows whose entries are integers of few bits times one power of two; else OPEN.
 
-    Parameters
-    ----------
-    limbs : int64 array of shape (n_limbs, classes, features + 1)
-        Integer weights: the sum of limbs[l] 2**(LIMB_BITS l).
-    entry_bits : int
-        Bits that an entry of a row may have so that a sum over the row fits into 63 bits.
+    The weights are the sum of limbs[l] 2**(LIMB_BITS l), each limb (classes, features + 1). An entry may have
+    `entry_bits` bits, so that a sum over the row fits into 63.
     """
     d = limbs.shape[2] - 1
     x, columns = np.empty(d + 1, np.int64), np.empty(d + 1, np.int64)

@@ -87,15 +87,7 @@ def independent_columns(signed: SignedRows, ids: Array, columns: Array) -> Array
 
 
 def sample_integers(signed: SignedRows, samples: Array, features: Array) -> Array | None:
-    """Return (x, 1) of samples as integers, each up to a positive factor; None if there are too many.
-
-    Parameters
-    ----------
-    signed : SignedRows
-    samples : int array
-    features : int array
-        The columns of (x, 1) to return.
-    """
+    """Return columns of (x, 1) of samples as integers, each row up to a positive factor; None if there are too many."""
     if samples.size * features.size > MAX_ENTRIES:
         return None
     table, inner = signed.table, features[features < signed.features]
@@ -124,12 +116,9 @@ def _unlike(signed: SignedRows, support: Sequence[int], ids: Array) -> Array:
 def dependencies(signed: SignedRows) -> dict[int, list[int]]:
     """Find the features that are linear combinations of the constant and of the features before them.
 
-    Returns
-    -------
-    dict
-        For each such feature integers u, one for each feature and the constant last, with u . (x, 1) = 0 on all rows.
-        u is not zero at the feature, but is zero at the other features of this dictionary and at all later features.
-        The features that are not in the dictionary are independent.
+    Return for each of them integers u, one for each feature and the constant last, with u . (x, 1) = 0 on all rows: not
+    zero at the feature itself, but zero at the other features found and at all later features. The features that are
+    not found are independent.
     """
     size = signed.features + 1
     order = [size - 1, *range(size - 1)]
@@ -173,16 +162,8 @@ def spanning_columns(A: Array) -> list[int] | None:
 
     A minor that is nonsingular modulo a prime is nonsingular, so a rank modulo a prime is never too large. That it is
     not too small either follows from many primes: a minor that is 0 modulo each of them, and smaller than their
-    product, is 0.
-
-    Parameters
-    ----------
-    A : array of int64 or of Python integers, of shape (m, n)
-
-    Returns
-    -------
-    list of int or None
-        The columns that do not depend on columns to their left. None if the proof would take too long.
+    product, is 0. The columns are those that do not depend on columns to their left; None if the proof would take too
+    long.
 
     Examples
     --------

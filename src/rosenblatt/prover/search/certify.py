@@ -29,8 +29,8 @@ from rosenblatt.prover.certificates.verify import confirmed
 from rosenblatt.prover.exact.clock import TIME_LIMIT, Deadline, OutOfTime
 from rosenblatt.prover.exact.numbers import some_rows
 from rosenblatt.prover.exact.signed_rows import SignedRows
+from rosenblatt.prover.search import limits
 from rosenblatt.prover.search.estimates import estimate_claims, worthwhile
-from rosenblatt.prover.search.limits import FREE_SECONDS
 from rosenblatt.prover.search.margin import margin_claims
 from rosenblatt.prover.search.verdict import contradiction, inseparable_claims, verdict_claims
 from rosenblatt.prover.search.witness import Witness
@@ -227,7 +227,7 @@ def proved_claims(
             if fault:  # the verdict stands without it
                 claims["reason"] = f"The largest margin was not determined: {fault}."
         if worthwhile(signed, bool(names)) if coefficients is None else coefficients:
-            own = Deadline(min(FREE_SECONDS, deadline.left)) if coefficients is None else deadline
+            own = Deadline(min(limits.FREE_SECONDS, deadline.left)) if coefficients is None else deadline
             with own:
                 fault = add("table of coefficients", lambda: estimate_claims(signed, claims, names, own))
             if fault:  # the other claims stand without it

@@ -31,18 +31,7 @@ from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.rational import MAX_UNKNOWNS, array_pivots, as_integers, primitive
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.exact.spans import sample_integers
-from rosenblatt.prover.search.limits import (
-    DENSE_MAX_ENTRIES,
-    ELIMINATION_SECONDS,
-    EMPTY_SHARE,
-    FACTORING_SECONDS,
-    FAR_FROM_ZERO,
-    ROW_SPACE_MIN_FEATURES,
-    SAMPLE_ROWS,
-    SAMPLES_PER_FEATURE,
-    SPARSE_SHARE,
-    VANISHING_LENGTH,
-)
+from rosenblatt.prover.search import limits
 from rosenblatt.prover.search.witness import Witness, counts_to_multipliers, multipliers_to_counts
 
 Array = npt.NDArray[Any]
@@ -161,7 +150,7 @@ class SubspaceView(MatrixView):
 
     def __init__(self, view: View, basis: Array, ids: Array, Z: Array) -> None:
         size = np.sqrt(np.einsum("ij,ij->i", Z, Z))
-        kept = np.flatnonzero(size > VANISHING_LENGTH)
+        kept = np.flatnonzero(size > limits.VANISHING_LENGTH)
         super().__init__(Z[kept] / size[kept, None])
         self.view, self.basis, self.ids = view, basis, ids[kept]
 
@@ -189,12 +178,12 @@ class SubspaceView(MatrixView):
 
 def factoring_seconds(size: int) -> float:
     """Estimate the seconds to factor the products of so many rows with one another."""
-    return FACTORING_SECONDS * size**3
+    return limits.FACTORING_SECONDS * size**3
 
 
 def is_wide(signed: SignedRows) -> bool:
     """Return whether rows are so wide, and so few, that the search should run in the space that they span."""
-    return signed.width > ROW_SPACE_MIN_FEATURES and 2 * signed.n < 3 * signed.width
+    return signed.width > limits.ROW_SPACE_MIN_FEATURES and 2 * signed.n < 3 * signed.width
 
 
 def standardised(signed: SignedRows) -> AffineView:
@@ -204,13 +193,13 @@ def standardised(signed: SignedRows) -> AffineView:
         largest = np.zeros(signed.features)
         np.maximum.at(largest, rows.indices, np.abs(rows.data))
         return AffineView(signed, np.zeros(signed.features), reciprocal(largest), 1.0, normalise=True)
-    X = rows.X[:: -(-signed.samples // SAMPLE_ROWS)].astype(float)
+    X = rows.X[:: -(-signed.samples // limits.SAMPLE_ROWS)].astype(float)
     return AffineView(signed, X.mean(axis=0), reciprocal(X.std(axis=0)), 1.0, normalise=True)
 
 
 def sample_rows(signed: SignedRows) -> Array:
     """Return the numbers of a sample with as many rows of either class; all rows, if they are not many more."""
-    size = max(SAMPLE_ROWS, 16 * signed.width)
+    size = max(limits.SAMPLE_ROWS, 16 * signed.width)
     if signed.n <= 4 * size:
         return np.arange(signed.n)
     sides = [np.flatnonzero(signed.label == c) for c in (0, 1)]
@@ -266,7 +255,7 @@ def _sample_products(table: Table, samples: Array) -> Array:
     if isinstance(rows, Csr):
         part = table.matrix()[samples].astype(float)
         columns = np.unique(part.indices)
-        if part.nnz <= SPARSE_SHARE * samples.size * max(columns.size, 1):
+        if part.nnz <= limits.SPARSE_SHARE * samples.size * max(columns.size, 1):
             return np.asarray((part @ part.T).toarray())
         blocks = (part[:, columns[first : first + BLOCK]].toarray() for first in range(0, columns.size, BLOCK))
     else:
@@ -441,14 +430,16 @@ def _far(X: Array) -> Array:
     """Return the columns that are much farther from zero than they are wide."""
     lowest, highest = X.min(axis=0), X.max(axis=0)
     nearest, spread = np.minimum(np.abs(lowest), np.abs(highest)), highest - lowest
-    return np.flatnonzero((np.sign(lowest) == np.sign(highest)) & (spread > 0) & (nearest > FAR_FROM_ZERO * spread))
+    return np.flatnonzero(
+        (np.sign(lowest) == np.sign(highest)) & (spread > 0) & (nearest > limits.FAR_FROM_ZERO * spread)
+    )
 
 
 def _used(table: Table) -> Array:
     """Return the columns that are not empty; all columns if leaving some out is not worth a copy."""
     rows, features = table.rows, table.shape[1]
     if isinstance(rows, Dense):
-        most = (1 - EMPTY_SHARE) * features
+        most = (1 - limits.EMPTY_SHARE) * features
         used = np.flatnonzero(_some_rows(rows.X).any(axis=0))
         if used.size <= most:
             used = np.flatnonzero(rows.X.any(axis=0))
@@ -483,7 +474,7 @@ def _restricted(table: Table, columns: Array) -> Table:
 def _dense(table: Table) -> Table:
     """Return a small sparse table as a dense one, whose columns can be moved."""
     rows, (n, d) = table.rows, table.shape
-    if isinstance(rows, Dense) or n * d > DENSE_MAX_ENTRIES:
+    if isinstance(rows, Dense) or n * d > limits.DENSE_MAX_ENTRIES:
         return table
     place = np.repeat(np.arange(n), np.diff(rows.indptr)), rows.indices
     X = np.zeros((n, d), table.dtype)
@@ -507,9 +498,9 @@ def narrowed(signed: SignedRows, deadline: Deadline) -> CompactRows | None:
     """Leave out columns of long rows that depend on others; None if there are none, or if that would take too long."""
     if not is_long(signed):
         return None
-    samples = np.arange(0, signed.samples, -(-signed.samples // (SAMPLES_PER_FEATURE * (signed.features + 1))))
+    samples = np.arange(0, signed.samples, -(-signed.samples // (limits.SAMPLES_PER_FEATURE * (signed.features + 1))))
     matrix = sample_integers(signed, samples, np.arange(signed.features + 1))
-    if matrix is None or ELIMINATION_SECONDS * matrix.size * min(matrix.shape) > deadline.left:
+    if matrix is None or limits.ELIMINATION_SECONDS * matrix.size * min(matrix.shape) > deadline.left:
         return None
     # Neighbouring columns are often alike; columns in random order are better conditioned.
     order = np.random.default_rng(0).permutation(signed.features)

@@ -165,28 +165,13 @@ def _cycle_claims(signed: SignedRows, counts: Array, deadline: Deadline) -> dict
 def run_epochs(Z, w, mark, counts, state, epochs, limit):
     """Present the rows of Z in order for more epochs, continuing the last call, with Brent's search for a return.
 
-    Nothing here checks bounds: the caller validates the arrays, and chooses the limit below which no sum overflows.
+    Nothing here checks bounds: the caller validates the arrays. All are int64. A row of Z (n, width) with z.w <= 0 is a
+    mistake and is added to w. `mark` has the earlier weights that w is compared with, `counts` the updates on each row
+    since then; `state` the epochs so far, those since the mark, and the number after which the mark moves. Up to a sum
+    of |w| of `limit` an epoch cannot overflow.
 
-    Parameters
-    ----------
-    Z : int64 array of shape (n, width)
-        Signed rows: one with z.w <= 0 is a mistake and is added to w.
-    w, mark : int64 arrays of shape (width,)
-        The weights, and the earlier weights that they are compared with.
-    counts : int64 array of shape (n,)
-        Updates on each row since the mark.
-    state : int64 array of shape (3,)
-        Epochs so far, epochs since the mark, and the number after which the mark moves.
-    epochs : int
-        Maximum number of epochs of this call.
-    limit : int
-        The sum of |w| up to which an epoch cannot overflow.
-
-    Returns
-    -------
-    int
-        SEPARATED after an epoch without a mistake, RETURNED if w equals the mark, OVERFLOW if the next epoch might
-        overflow, else GOING.
+    Return SEPARATED after an epoch without a mistake, RETURNED if w equals the mark, OVERFLOW if the next epoch might
+    overflow, else GOING.
     """
     n, width = Z.shape
     for _ in range(epochs):

@@ -14,8 +14,8 @@ from rosenblatt.engine.reorder import shuffle
 from rosenblatt.engine.rows import FASTMATH, Counts, Task, U, entries, entry
 from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.signed_rows import SignedRows
+from rosenblatt.prover.search import limits
 from rosenblatt.prover.search.coordinates import AffineView
-from rosenblatt.prover.search.limits import EPOCHS_PER_LOOK, FAR_MARGIN
 
 Array = npt.NDArray[Any]
 
@@ -25,16 +25,8 @@ def coordinate_descent(
 ) -> tuple[Array, Array]:
     """Run dual coordinate descent on two classes; return the weights in the view and the multipliers.
 
-    Parameters
-    ----------
-    view : AffineView
-    epochs : int
-    deadline : Deadline
-    tied : int array or None
-        Rows whose margin must be zero, as it is on a support that rules a separator out.
-    reached : float or None
-        Stop when the margin is below the largest by at most this share. None: stop when all rows that are not tied are
-        on their side.
+    The margin of `tied` rows must be zero, as it is on a support that rules a separator out. Stop when all other rows
+    are on their side; or, if `reached` is given, when the margin is below the largest by at most this share.
     """
     signed, rows = view.signed, view.signed.table.rows
     u, alpha = np.zeros(view.width), np.zeros(view.n)
@@ -48,11 +40,11 @@ def coordinate_descent(
         wrong = descend(rows, sign, view.centre, view.inverse, square, ties, random.permutation(order), u, alpha)
         if reached is None and wrong < signed.n // 100 + 1 and view.margins(u)[~ties].min() > 0:
             break
-        if reached is not None and epoch % EPOCHS_PER_LOOK == EPOCHS_PER_LOOK - 1:
+        if reached is not None and epoch % limits.EPOCHS_PER_LOOK == limits.EPOCHS_PER_LOOK - 1:
             margins = view.margins(u)
             if gap(margins, u, alpha) < reached:
                 break
-            order = np.flatnonzero((alpha > 0) | (margins < FAR_MARGIN))
+            order = np.flatnonzero((alpha > 0) | (margins < limits.FAR_MARGIN))
     return u, alpha
 
 
@@ -67,14 +59,7 @@ def gap(margins: Array, u: Array, alpha: Array) -> float:
 def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, deadline: Deadline) -> Array:
     """Learn several classes jointly until all rows are right, or for some epochs; return the weights.
 
-    Parameters
-    ----------
-    signed : SignedRows
-    rule : passive_aggressive or perceptron
-        The first needs fewer epochs where classes are far apart, the second where they are close.
-    epochs : int
-        Maximum number of epochs.
-    deadline : Deadline
+    The passive-aggressive rule needs fewer epochs where classes are far apart, the perceptron's where they are close.
     """
     classes, features, dtype = signed.classes, signed.features, signed.table.dtype
     zeros, none = np.zeros(classes), np.empty(0)

@@ -33,13 +33,7 @@ from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.rational import MAX_UNKNOWNS, in_cone, null_vector, pivots, primitive, solving_seconds
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.exact.spans import dependencies, null_basis, without
-from rosenblatt.prover.search.limits import (
-    FREE_ENTRIES,
-    FREE_NAMED_ENTRIES,
-    FREE_PRODUCTS,
-    FREE_WIDE_ENTRIES,
-    ROUNDED_DISTANCE,
-)
+from rosenblatt.prover.search import limits
 from rosenblatt.prover.search.witness import as_floats, counts_to_multipliers, multipliers_to_counts
 
 Array = npt.NDArray[Any]
@@ -49,8 +43,11 @@ def worthwhile(signed: SignedRows, named: bool) -> bool:
     """Return whether the estimates take so little time that they are determined by default."""
     entries = signed.n * signed.width
     if signed.features >= signed.samples:
-        return entries <= FREE_WIDE_ENTRIES
-    return entries <= (FREE_NAMED_ENTRIES if named else FREE_ENTRIES) and entries * signed.width <= FREE_PRODUCTS
+        return entries <= limits.FREE_WIDE_ENTRIES
+    return (
+        entries <= (limits.FREE_NAMED_ENTRIES if named else limits.FREE_ENTRIES)
+        and entries * signed.width <= limits.FREE_PRODUCTS
+    )
 
 
 def estimate_claims(
@@ -58,14 +55,8 @@ def estimate_claims(
 ) -> dict[str, Any]:
     """Return the fields of a certificate on the coefficients of a logistic regression.
 
-    Parameters
-    ----------
-    signed : SignedRows
-    claims : dict
-        Verdict and witnesses; a `vector` is positive outside the span of the support.
-    names : sequence of str
-        Names of the features; empty: x0, x1, ...
-    deadline : Deadline
+    `claims` has the verdict and its witnesses; a `vector` is positive outside the span of the support. Features without
+    names are x0, x1, ...
     """
     if claims["verdict"] == "undecided":
         return {}
@@ -98,16 +89,8 @@ def estimate_claims(
 class SignSearch:
     """The search for the signs of diverging coefficients, among the vectors that vanish on the support.
 
-    Parameters
-    ----------
-    signed : SignedRows
-    claims : dict
-        Support, rivals and multipliers, if there are any.
-    kept : list of int
-        The weights whose columns do not depend on others; the other weights are zero.
-    inside : list of int
-        A weak separator that is zero only on rows on which all weak separators are.
-    deadline : Deadline
+    `kept` are the weights whose columns do not depend on others; the other weights are zero. `inside` is a weak
+    separator that is zero only on rows on which all weak separators are.
 
     Attributes
     ----------
@@ -121,14 +104,13 @@ class SignSearch:
         self, signed: SignedRows, claims: dict[str, Any], kept: list[int], inside: list[int], deadline: Deadline
     ) -> None:
         self.signed, self.kept, self.inside, self.deadline = signed, kept, inside, deadline
-        pairs = zip(claims.get("support", ()), claims.get("rivals", ()), strict=True)
-        self.support = [int(signed.number(i, r)) for i, r in pairs]
-        self.counts = (
-            multipliers_to_counts(signed, self.support, list(claims.get("multipliers", ()))) if self.support else []
-        )
-        self.independent = pivots([self._row(i) for i in self.support])[0] if self.support else []
+        self.support, self.counts, self.independent = [], [], []
         deadline.check(solving_seconds(len(kept)))
-        if self.support:
+        if claims.get("support"):
+            pairs = zip(claims["support"], claims["rivals"], strict=True)
+            self.support = [int(signed.number(i, r)) for i, r in pairs]
+            self.counts = multipliers_to_counts(signed, self.support, list(claims["multipliers"]))
+            self.independent = pivots([self._row(i) for i in self.support])[0]
             self.basis = null_basis(signed, self.support, kept)
         else:
             self.basis = self._centred_units()
@@ -136,7 +118,7 @@ class SignSearch:
         self.diverging = [j for a, j in enumerate(kept) if any(vector[a] for vector in self.basis)]
         self.directions = [inside]
         self._coordinates: dict[int, list[int]] = {}
-        self._floats = self._scaled_rows()
+        self._floats, self._scales = self._scaled_rows()
         self._likely: list[int] = []
 
     def decide(self, j: int) -> tuple[str, Combination | None]:
@@ -223,12 +205,10 @@ class SignSearch:
 
         True if a direction with the other sign was found.
         """
-        Z, scales = self._floats
+        Z, scales, powers = self._floats, self._scales, self._powers
         a = self.kept.index(j)
-        powers = self._powers
-        target = (
-            sign * np.array([float(Fraction(v[a], 1 << p)) for v, p in zip(self.basis, powers, strict=True)]) / scales
-        )
+        target = sign * np.array([float(Fraction(v[a], 1 << p)) for v, p in zip(self.basis, powers, strict=True)])
+        target /= scales
         length = np.linalg.norm(target)
         if not np.isfinite(Z).all() or not 0 < length < np.inf:
             return False
@@ -237,7 +217,7 @@ class SignSearch:
         except RuntimeError:  # too many iterations
             return False
         self._likely = self.rows[shares > 0].tolist()
-        if distance <= ROUNDED_DISTANCE:
+        if distance <= limits.ROUNDED_DISTANCE:
             return self._combined(self._likely, j, sign) or False
         u = (Z.T @ shares - target / length) / scales
         if not np.isfinite(u).all():

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.rational import pivots, primitive, solve, solving_seconds
 from rosenblatt.prover.exact.signed_rows import SignedRows
+from rosenblatt.prover.search import limits
 from rosenblatt.prover.search.coordinates import AffineView
-from rosenblatt.prover.search.limits import INTEGER_MARGIN_GAP
 from rosenblatt.prover.search.witness import Witness, as_floats, longest, separator
 
 Array = npt.NDArray[Any]
@@ -192,6 +192,6 @@ class PaddedSearch(IntegerSearch):
             near = self.signed.lowest_candidates(self.to_weights(point), every).tolist()
             margin = {i: sum(map(mul, self.row(i), point)) for i in (*near, support[0])}
             lowest = min(near, key=margin.__getitem__)
-            return lowest if margin[lowest] < (1 - INTEGER_MARGIN_GAP) * margin[support[0]] else None
+            return lowest if margin[lowest] < (1 - limits.INTEGER_MARGIN_GAP) * margin[support[0]] else None
 
         return self._nearest_point(support, share, lower, deadline)

@@ -14,10 +14,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.engine.rows import Dense
-from rosenblatt.prover.certificates.brackets import Bracket, augmented_bracket, margin_bracket, quotient
+from rosenblatt.prover.certificates.brackets import Bracket, margin_bracket, quotient
 from rosenblatt.prover.exact.clock import Deadline, OutOfTime
 from rosenblatt.prover.exact.rational import as_integers
 from rosenblatt.prover.exact.signed_rows import EPS, SignedRows
+from rosenblatt.prover.search import limits
 from rosenblatt.prover.search.coordinates import (
     AffineView,
     CompactRows,
@@ -31,22 +32,6 @@ from rosenblatt.prover.search.coordinates import (
 )
 from rosenblatt.prover.search.descent import coordinate_descent, gap
 from rosenblatt.prover.search.integer_search import PaddedSearch
-from rosenblatt.prover.search.limits import (
-    ADDED_WIDE_ROWS,
-    BRACKET_WIDTH,
-    CLOSE_DESCENT_EPOCHS,
-    CLOSE_GAP,
-    DESCENT_EPOCHS,
-    INTEGER_SEARCH_MAX_ENTRIES,
-    INTEGER_SEARCH_MAX_FEATURES,
-    MIN_ROWS_FOR_CLOSE,
-    PADDING_OVER_SPREAD,
-    REACHED_GAP,
-    ROW_SPACE_MAX_ROWS,
-    SAMPLE_ROWS,
-    WIDE_DESCENT_EPOCHS,
-    WIDE_MARGIN_GAP,
-)
 from rosenblatt.prover.search.nearest import ORIGIN, WorkingSet, continue_search, lowest_rows
 from rosenblatt.prover.search.verdict import contradiction, find_separator
 from rosenblatt.prover.search.witness import as_floats, as_fractions, separates
@@ -115,10 +100,10 @@ def _close_hyperplane(signed: SignedRows, deadline: Deadline, tol: float) -> Hyp
 
     Both bounds of the margin are proved by bounds on rounding errors; exact sums would take longer than the search.
     """
-    if signed.n < MIN_ROWS_FOR_CLOSE or signed.table.exact is not None:
+    if signed.n < limits.MIN_ROWS_FOR_CLOSE or signed.table.exact is not None:
         return None
     view = _wide_view(signed, _frame(signed, augmented=False)[1])
-    u, alpha = coordinate_descent(view, CLOSE_DESCENT_EPOCHS, deadline, reached=tol)
+    u, alpha = coordinate_descent(view, limits.CLOSE_DESCENT_EPOCHS, deadline, reached=tol)
     w = centred(signed, rescale(view.to_weights(u)))
     w /= max(signed.margins(w)[0].min(), np.finfo(float).tiny)
     if not (np.isfinite(w).all() and w[:-1].any()):
@@ -160,7 +145,7 @@ def _scaled(signed: SignedRows, bracket: Bracket) -> Hyperplane | None:
     if not (np.isfinite(w).all() and w[:-1].any()):
         return None
     margin = quotient(signed.lowest_margin(w, np.arange(signed.n)), w[:-1])
-    if not margin >= bracket.lower * (1 - BRACKET_WIDTH):
+    if not margin >= bracket.lower * (1 - limits.BRACKET_WIDTH):
         return None
     return Hyperplane(w[:-1], float(w[-1]), replace(bracket, lower=margin), np.sort(np.array(bracket.rows, np.int64)))
 
@@ -268,10 +253,11 @@ def _bracket(signed: SignedRows, w: Array, best: LargestMargin, deadline: Deadli
     """Bracket a margin by weights and by the support of the best ones; on integers if floats are too coarse."""
     bracket = Bracket(0.0, math.inf)
     if augmented or w[:-1].any():  # beside a large bias, all weights may have underflowed
-        bracket = (augmented_bracket if augmented else margin_bracket)(
-            signed, w, best.ids.tolist(), best.shares.tolist()
-        )
-    small = signed.features <= INTEGER_SEARCH_MAX_FEATURES and signed.n * signed.width <= INTEGER_SEARCH_MAX_ENTRIES
+        bracket = margin_bracket(signed, w, best.ids.tolist(), best.shares.tolist(), augmented=augmented)
+    small = (
+        signed.features <= limits.INTEGER_SEARCH_MAX_FEATURES
+        and signed.n * signed.width <= limits.INTEGER_SEARCH_MAX_ENTRIES
+    )
     if not _narrow(bracket) and small:
         with suppress(OutOfTime):
             bracket = _integer_bracket(signed, best, deadline, augmented=augmented) or bracket
@@ -280,7 +266,6 @@ def _bracket(signed: SignedRows, w: Array, best: LargestMargin, deadline: Deadli
 
 def _integer_bracket(signed: SignedRows, best: LargestMargin, deadline: Deadline, *, augmented: bool) -> Bracket | None:
     """Bracket a margin by the nearest point on integers; witnesses are floats if these suffice, else fractions."""
-    bracket_of = augmented_bracket if augmented else margin_bracket
     # The bias then has less than 2**-40 of the squared length of the weights.
     padding = 1 if augmented else 1 << max(0, math.frexp(math.sqrt(signed.table.largest))[1] + 20)
     search = PaddedSearch(signed, padding)
@@ -289,15 +274,15 @@ def _integer_bracket(signed: SignedRows, best: LargestMargin, deadline: Deadline
         return None
     integers, rounded = search.to_weights(found.point), [float(share) for share in found.shares]
     if min(rounded) > 0:
-        bracket = bracket_of(signed, as_floats(integers), found.support, rounded)
+        bracket = margin_bracket(signed, as_floats(integers), found.support, rounded, augmented=augmented)
         if _narrow(bracket):
             return bracket
-    return bracket_of(signed, as_fractions(integers), found.support, found.shares)
+    return margin_bracket(signed, as_fractions(integers), found.support, found.shares, augmented=augmented)
 
 
 def _narrow(bracket: Bracket) -> bool:
     """Return whether a bracket leaves nearly nothing of the margin open."""
-    return bracket.lower > 0 and bracket.upper <= bracket.lower * (1 + BRACKET_WIDTH)
+    return bracket.lower > 0 and bracket.upper <= bracket.lower * (1 + limits.BRACKET_WIDTH)
 
 
 # ------------------------------------------------------------------------------------------------- search with floats
@@ -306,15 +291,9 @@ def _narrow(bracket: Bracket) -> bool:
 def largest_margin(signed: SignedRows, deadline: Deadline, *, augmented: bool, w: Array | None = None) -> LargestMargin:
     """Find the separator of two classes with the largest margin.
 
-    Parameters
-    ----------
-    signed : SignedRows
-    deadline : Deadline
-    augmented : bool
-        Whether the length of the weights includes the bias, as in the perceptron's mistake bound; otherwise the margin
-        is the distance of the rows from the hyperplane.
-    w : array of shape (width,), optional
-        A separator, if one is known; the search starts from its rows of lowest margin.
+    The length of the weights includes the bias if `augmented`, as in the perceptron's mistake bound; otherwise the
+    margin is the distance of the rows from the hyperplane. The search starts from the rows of lowest margin of a known
+    separator w.
     """
     if is_long(signed):
         return _largest_margin_wide(signed, deadline, augmented=augmented)
@@ -327,7 +306,7 @@ def largest_margin(signed: SignedRows, deadline: Deadline, *, augmented: bool, w
     support, shares = index[:0], np.empty(0)
     if w is None and part is signed:
         easy = standardised(signed)
-        w = rescale(easy.to_weights(coordinate_descent(easy, DESCENT_EPOCHS, deadline)[0]))
+        w = rescale(easy.to_weights(coordinate_descent(easy, limits.DESCENT_EPOCHS, deadline)[0]))
     elif w is None:
         # If the sample has m of n rows, only about width n / m of all rows violate its optimum (Clarkson 1995).
         best = largest_margin(part, deadline, augmented=augmented)
@@ -344,13 +323,13 @@ def _largest_margin_wide(signed: SignedRows, deadline: Deadline, *, augmented: b
     """Find the largest margin of wide rows, starting from the rows that coordinate descent gives multipliers."""
     _, spread, padding = _frame(signed, augmented)
     view = _wide_view(signed, 1.0 if augmented else spread)
-    reached = REACHED_GAP if augmented else CLOSE_GAP
-    u, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, deadline, reached=reached)
+    reached = limits.REACHED_GAP if augmented else limits.CLOSE_GAP
+    u, alpha = coordinate_descent(view, limits.WIDE_DESCENT_EPOCHS, deadline, reached=reached)
     ids = np.flatnonzero(alpha)
     share = alpha[ids] / alpha.sum()
-    if augmented and gap(view.margins(u), u, alpha) < REACHED_GAP:
+    if augmented and gap(view.margins(u), u, alpha) < limits.REACHED_GAP:
         return LargestMargin(rescale(view.to_weights(u)), ids, share)
-    if ids.size > ROW_SPACE_MAX_ROWS:  # their space would not fit into memory; accept a wider bracket
+    if ids.size > limits.ROW_SPACE_MAX_ROWS:  # their space would not fit into memory; accept a wider bracket
         w = rescale(view.to_weights(u))
         return LargestMargin(w if augmented else centred(signed, w), ids, share)
     shortest = math.inf
@@ -362,14 +341,14 @@ def _largest_margin_wide(signed: SignedRows, deadline: Deadline, *, augmented: b
         end = continue_search(working, deadline, to_optimum=True)
         w, support = row_space.to_weights(working.point), ids[working.support]
         margins = signed.margins(w)[0]
-        low = np.setdiff1d(np.flatnonzero(margins < margins[support].min() * (1 - WIDE_MARGIN_GAP)), ids)
+        low = np.setdiff1d(np.flatnonzero(margins < margins[support].min() * (1 - limits.WIDE_MARGIN_GAP)), ids)
         # More rows have a nearer point. If not, rounding keeps the search from converging.
         length = float(np.linalg.norm(working.point) / working.shares.sum())
         done = end == ORIGIN or not length < shortest
         shortest = length
-        if done or not low.size or ids.size >= ROW_SPACE_MAX_ROWS:
+        if done or not low.size or ids.size >= limits.ROW_SPACE_MAX_ROWS:
             return LargestMargin(rescale(w) if augmented else centred(signed, rescale(w)), support, working.shares)
-        ids = np.union1d(support, low[np.argsort(margins[low])[:ADDED_WIDE_ROWS]])
+        ids = np.union1d(support, low[np.argsort(margins[low])[: limits.ADDED_WIDE_ROWS]])
         share = np.zeros(ids.size)
         share[np.searchsorted(ids, support)] = working.shares
 
@@ -384,7 +363,7 @@ def _frame(signed: SignedRows, augmented: bool) -> tuple[Array, float, float]:
     """Return the centre of the rows, their largest distance from it, and the constant that the bias is a weight on."""
     if augmented:
         return np.zeros(signed.features), math.sqrt(signed.table.largest + 1.0), 1.0
-    rows, step = signed.table.rows, -(-signed.n // SAMPLE_ROWS)
+    rows, step = signed.table.rows, -(-signed.n // limits.SAMPLE_ROWS)
     if isinstance(rows, Dense):
         X = rows.X[::step].astype(float)
         centre = X.mean(axis=0)
@@ -395,7 +374,7 @@ def _frame(signed: SignedRows, augmented: bool) -> tuple[Array, float, float]:
         centre = part.mean(axis=0)
         squares = part.multiply(part).sum(axis=1) - 2.0 * (part @ centre) + centre @ centre
     spread = math.sqrt(max(float(squares.max()), 0.0))
-    return centre, spread or 1.0, PADDING_OVER_SPREAD * (spread or 1.0)
+    return centre, spread or 1.0, limits.PADDING_OVER_SPREAD * (spread or 1.0)
 
 
 def centred(signed: SignedRows, w: Array) -> Array:

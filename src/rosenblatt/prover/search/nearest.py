@@ -21,27 +21,8 @@ import scipy.linalg
 from rosenblatt.engine.jit import compiled, jitable
 from rosenblatt.engine.rows import FASTMATH
 from rosenblatt.prover.exact.clock import Deadline
+from rosenblatt.prover.search import limits
 from rosenblatt.prover.search.coordinates import RowSpaceView, View
-from rosenblatt.prover.search.limits import (
-    ADDED_ENTRIES,
-    ADDED_ROWS_PER_COLUMN,
-    DEPENDENT_SHARE,
-    IMPROVEMENT_SHARE,
-    INDEPENDENT_SHARE,
-    ITERATIONS,
-    LISTED_ROWS,
-    MARGIN_GAP,
-    MARGIN_ROUNDING,
-    MAX_ROUNDS,
-    MIN_ADDED_ROWS,
-    MIN_ITERATIONS,
-    OPERATIONS_PER_ENTRY,
-    OPERATIONS_TO_COMPILE,
-    ORDERED_ENTRIES,
-    PRODUCTS,
-    SURELY_INDEPENDENT_SHARE,
-    ZERO_SHARE,
-)
 
 Array = npt.NDArray[Any]
 
@@ -127,11 +108,11 @@ class WorkingSet:
         order: Array = np.arange(place.size)
         Q, R = scipy.linalg.qr(columns, mode="economic", check_finite=False)
         size = np.abs(np.diag(R))
-        if place.size > len(columns) or size.min() <= SURELY_INDEPENDENT_SHARE * size.max():
+        if place.size > len(columns) or size.min() <= limits.SURELY_INDEPENDENT_SHARE * size.max():
             # Pivoting is much slower, but shows which rows are independent.
             Q, R, order = scipy.linalg.qr(columns, mode="economic", pivoting=True)
             size = np.abs(np.diag(R))
-        k = int(np.count_nonzero(size > INDEPENDENT_SHARE * size[0]))
+        k = int(np.count_nonzero(size > limits.INDEPENDENT_SHARE * size[0]))
         Q, order = Q[:, :k], order[:k]
         active = self.active
         self.k, active.support[:k], active.share[:k] = k, place[order], share[order]
@@ -159,7 +140,7 @@ class WorkingSet:
         active.Q[:k, k], active.c[:k] = factor, factor
         active.r[:k], active.r[k] = -p / t[-1], 1.0 / t[-1]
 
-    def search(self, iterations: int, *, to_optimum: bool, zero: float = ZERO_SHARE) -> int:
+    def search(self, iterations: int, *, to_optimum: bool, zero: float = limits.ZERO_SHARE) -> int:
         """Continue towards the nearest point, or to the first separator; return how the search ended."""
         self.k, end, _ = nearest_point(self.A, self.ids.size, self.active, self.k, zero, iterations, not to_optimum)
         return int(end)
@@ -167,7 +148,9 @@ class WorkingSet:
     def extend(self, margins: Array) -> bool:
         """Take in the rows of lowest margin if any is below the support's; return whether there was one."""
         margins = np.where(self.member, np.inf, margins)
-        if not (margins < self.residual[-1] * (1 - MARGIN_GAP)).any():  # false for NaN: overflow must not loop forever
+        if not (
+            margins < self.residual[-1] * (1 - limits.MARGIN_GAP)
+        ).any():  # false for NaN: overflow must not loop forever
             return False
         low = lowest_rows(margins, self.view.width)
         self.add(low[margins[low] < np.inf])
@@ -175,18 +158,23 @@ class WorkingSet:
 
 
 def find_nearest_point(
-    view: View, first: Array, deadline: Deadline, *, to_optimum: bool, zero: float = ZERO_SHARE
+    view: View, first: Array, deadline: Deadline, *, to_optimum: bool, zero: float = limits.ZERO_SHARE
 ) -> tuple[int, WorkingSet]:
     """Search all rows for the nearest point, or for any separator; return how the search ended, and its working set."""
     working = WorkingSet(view, first)
     return continue_search(working, deadline, to_optimum=to_optimum, zero=zero), working
 
 
-def continue_search(working: WorkingSet, deadline: Deadline, *, to_optimum: bool, zero: float = ZERO_SHARE) -> int:
+def continue_search(
+    working: WorkingSet, deadline: Deadline, *, to_optimum: bool, zero: float = limits.ZERO_SHARE
+) -> int:
     """Continue a search until no other row improves the point; return ORIGIN if it is the origin, else NEAREST."""
     width = working.view.width
-    iterations = min(ITERATIONS, max(MIN_ITERATIONS, int(PRODUCTS / (width * (working.ids.size + 6 * width) + 1))))
-    most = MAX_ROUNDS * (1 + (working.view.width + working.view.n) // iterations)
+    iterations = min(
+        limits.ITERATIONS,
+        max(limits.MIN_ITERATIONS, int(limits.PRODUCTS / (width * (working.ids.size + 6 * width) + 1))),
+    )
+    most = limits.MAX_ROUNDS * (1 + (working.view.width + working.view.n) // iterations)
     for _ in range(most):
         before = np.linalg.norm(working.residual)
         end = working.search(iterations, to_optimum=to_optimum, zero=zero)
@@ -203,8 +191,8 @@ def continue_search(working: WorkingSet, deadline: Deadline, *, to_optimum: bool
 
 def lowest_rows(margins: Array, width: int) -> Array:
     """Return the rows with the lowest margins, as many as a working set takes in at a time."""
-    most = max(ADDED_ENTRIES // (width + 1), 2 * width)
-    size = min(margins.size, max(min(ADDED_ROWS_PER_COLUMN * width, most), MIN_ADDED_ROWS))
+    most = max(limits.ADDED_ENTRIES // (width + 1), 2 * width)
+    size = min(margins.size, max(min(limits.ADDED_ROWS_PER_COLUMN * width, most), limits.MIN_ADDED_ROWS))
     return np.arange(margins.size) if size == margins.size else np.argpartition(margins, size - 1)[:size]
 
 
@@ -275,7 +263,7 @@ def _append(ordered, Q, R, k, column, inside):
         for i in range(k):
             R[k, i] += inside[i]
     length, total = _norm(ordered, rest), _norm(ordered, column)
-    if length <= DEPENDENT_SHARE * total:
+    if length <= limits.DEPENDENT_SHARE * total:
         return 0.0
     R[k, k] = length
     for j in range(rest.size):
@@ -426,7 +414,7 @@ def _choose(ordered, A, size, r, candidates, count, enough, any_separator):
     """
     best, entering = _price(ordered, A, r, candidates, count)
     if entering < 0 or best <= enough or (any_separator and best < 0.0):
-        count, highest = _list(ordered, A, size, r, candidates, max(A.shape[1], LISTED_ROWS))
+        count, highest = _list(ordered, A, size, r, candidates, max(A.shape[1], limits.LISTED_ROWS))
         if any_separator and highest < 0.0:
             return -1, count, APART
         best, entering = _price(ordered, A, r, candidates, count)
@@ -475,7 +463,7 @@ def _search(ordered, A, size, active, k, zero, iterations, any_separator):
         for a in range(k):
             within[support[a]] = True
         norm = _norm(ordered, r)
-        enough = (IMPROVEMENT_SHARE - 1.0) * r[width] + MARGIN_ROUNDING * norm
+        enough = (limits.IMPROVEMENT_SHARE - 1.0) * r[width] + limits.MARGIN_ROUNDING * norm
         entering, count, end = _choose(ordered, A, size, r, candidates, count, enough, any_separator and k > 0)
         if entering < 0:
             return k, end, iteration
@@ -510,27 +498,14 @@ def nearest_point(A: Any, size: int, active: Any, k: int, zero: float, iteration
     Solves min |A' share|^2 + (sum of shares - 1)^2 over shares >= 0: non-negative least squares (Lawson and Hanson
     1974) on rows lengthened by a one. The rows of the support stay independent, so there are at most width + 1 of
     them. The residual is (-A' share, 1 - sum of shares). It is updated and never recomputed, because it may shrink
-    by many orders of magnitude while only its direction matters.
-
-    Parameters
-    ----------
-    A : array (capacity, width)
-    size : int
-    active : ActiveSet
-        The support so far; updated.
-    k : int
-        Its size.
-    zero : float
-        Share of its size to which the residual must drop within one step to count as zero.
-    iterations : int
-    any_separator : bool
-        Stop at the first separator instead of the nearest point.
+    by many orders of magnitude while only its direction matters. It counts as zero if it drops to the share `zero` of
+    its size within one step. With `any_separator` the search ends at the first separator instead of the nearest point.
     """
     entries = size * A.shape[1]
-    few = entries <= ORDERED_ENTRIES
+    few = entries <= limits.ORDERED_ENTRIES
     search = _search_compiled
-    if few and _interpreted[0] < OPERATIONS_TO_COMPILE:
-        _interpreted[0] += OPERATIONS_PER_ENTRY * entries
+    if few and _interpreted[0] < limits.OPERATIONS_TO_COMPILE:
+        _interpreted[0] += limits.OPERATIONS_PER_ENTRY * entries
         search = _search
     with np.errstate(all="ignore"):  # compiled code does not warn
         return search(few, A, size, active, k, zero, iterations, any_separator)

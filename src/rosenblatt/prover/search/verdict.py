@@ -42,6 +42,7 @@ from rosenblatt.prover.exact.rational import (
 )
 from rosenblatt.prover.exact.signed_rows import SignedRows, row_content
 from rosenblatt.prover.exact.spans import null_basis, spans
+from rosenblatt.prover.search import limits
 from rosenblatt.prover.search.coordinates import (
     AffineView,
     CompactRows,
@@ -60,20 +61,6 @@ from rosenblatt.prover.search.coordinates import (
 )
 from rosenblatt.prover.search.descent import coordinate_descent, joint_epochs
 from rosenblatt.prover.search.integer_search import StandardisedSearch, SubspaceSearch
-from rosenblatt.prover.search.limits import (
-    ADDED_WIDE_ROWS,
-    COPIED_ENTRIES,
-    DESCENT_EPOCHS,
-    MAX_BASIS_ENTRIES,
-    PERCEPTRON_ENTRIES,
-    PERCEPTRON_EPOCHS,
-    PIVOTING_SECONDS,
-    PREPARATION_EPOCHS,
-    ROW_SPACE_MAX_ROWS,
-    TIED_EPOCHS,
-    ZERO_SHARE,
-    ZERO_SHARE_OF_LARGEST,
-)
 from rosenblatt.prover.search.nearest import ORIGIN, WorkingSet, find_nearest_point, lowest_rows
 from rosenblatt.prover.search.witness import (
     Witness,
@@ -137,7 +124,7 @@ def _start(signed: SignedRows, deadline: Deadline) -> tuple[Witness | None, Comp
     pairs: list[tuple[int, int]] = []
     if is_wide(signed):  # all of them: in a reduction each would take a round, and wide rows are not many
         pairs = list(contradictions(signed.table, signed.label, deadline))
-    elif signed.n * signed.width <= COPIED_ENTRIES:
+    elif signed.n * signed.width <= limits.COPIED_ENTRIES:
         pairs = list(islice(contradictions(signed.table, signed.label, deadline), 1))
     if not pairs:
         return decide(signed, deadline)
@@ -238,7 +225,7 @@ def decide(signed: SignedRows, deadline: Deadline) -> tuple[Witness | None, Comp
         if witness is not None:
             return witness, rows
     if signed.classes > 2:
-        epochs = min(PERCEPTRON_EPOCHS, PERCEPTRON_ENTRIES // (signed.table.entries * signed.classes))
+        epochs = min(limits.PERCEPTRON_EPOCHS, limits.PERCEPTRON_ENTRIES // (signed.table.entries * signed.classes))
         w = rescale(joint_epochs(signed, perceptron(), epochs, deadline))
         if separates(signed, w):
             return separator(w), None
@@ -248,16 +235,18 @@ def decide(signed: SignedRows, deadline: Deadline) -> tuple[Witness | None, Comp
 def _prepare(signed: SignedRows, view: AffineView, deadline: Deadline) -> tuple[Array, Array]:
     """Pass over the rows a few times; return the weights, and the multiplier of each row."""
     if signed.classes == 2:
-        u, alpha = coordinate_descent(view, PREPARATION_EPOCHS if is_long(signed) else DESCENT_EPOCHS, deadline)
+        u, alpha = coordinate_descent(
+            view, limits.PREPARATION_EPOCHS if is_long(signed) else limits.DESCENT_EPOCHS, deadline
+        )
         return rescale(view.to_weights(u)), alpha
-    w = rescale(joint_epochs(signed, passive_aggressive(C=np.inf), PREPARATION_EPOCHS, deadline))
+    w = rescale(joint_epochs(signed, passive_aggressive(C=np.inf), limits.PREPARATION_EPOCHS, deadline))
     return w, np.ones(signed.n)
 
 
 def _decide_sample(signed: SignedRows, deadline: Deadline) -> tuple[Witness | None, Array]:
     """Find the weights of largest margin of a sample with floats; if nothing separates it, prove that."""
     view = standardised(signed)
-    first = lowest_rows(view.margins(coordinate_descent(view, DESCENT_EPOCHS, deadline)[0]), view.width)
+    first = lowest_rows(view.margins(coordinate_descent(view, limits.DESCENT_EPOCHS, deadline)[0]), view.width)
     end, working = find_nearest_point(view, first, deadline, to_optimum=True)
     witness = vanishing_sum(signed, working.support.tolist(), deadline) if end == ORIGIN else None
     return witness, rescale(view.to_weights(working.point))
@@ -268,7 +257,7 @@ def _decide_narrow(signed: SignedRows, view: AffineView, margins: Array, deadlin
     first = lowest_rows(margins / view.lengths, view.width)
     # Most data end with any separator, or at the origin. Next to an overlap rounding is taken for the origin, unless
     # nothing but zero is, and for a separator, unless the search goes on to the nearest point.
-    for to_optimum, zero in ((False, ZERO_SHARE), (True, 0.0)):
+    for to_optimum, zero in ((False, limits.ZERO_SHARE), (True, 0.0)):
         end, working = find_nearest_point(view, first, deadline, to_optimum=to_optimum, zero=zero)
         witness = _proved(signed, view, end, working, deadline)
         if witness is not None:
@@ -280,7 +269,7 @@ def _decide_narrow(signed: SignedRows, view: AffineView, margins: Array, deadlin
 
 def _decide_wide(signed: SignedRows, alpha: Array, deadline: Deadline) -> Witness | None:
     """Decide for wide rows in the space that they span, starting from the rows with the largest multipliers."""
-    ids = np.sort(np.argsort(-alpha, kind="stable")[:ADDED_WIDE_ROWS])
+    ids = np.sort(np.argsort(-alpha, kind="stable")[: limits.ADDED_WIDE_ROWS])
     while True:
         deadline.check(factoring_seconds(ids.size))
         view = RowSpaceView(signed, ids)
@@ -290,9 +279,9 @@ def _decide_wide(signed: SignedRows, alpha: Array, deadline: Deadline) -> Witnes
             return witness
         margins = signed.margins(view.to_weights(working.point))[0]
         low = np.setdiff1d(np.flatnonzero(margins <= 0), ids)
-        if end == ORIGIN or not low.size or ids.size >= ROW_SPACE_MAX_ROWS:
+        if end == ORIGIN or not low.size or ids.size >= limits.ROW_SPACE_MAX_ROWS:
             return None
-        ids = np.union1d(ids, low[np.argsort(margins[low])[:ADDED_WIDE_ROWS]])
+        ids = np.union1d(ids, low[np.argsort(margins[low])[: limits.ADDED_WIDE_ROWS]])
 
 
 def _proved(signed: SignedRows, view: View, end: int, working: WorkingSet, deadline: Deadline) -> Witness | None:
@@ -304,7 +293,7 @@ def _proved(signed: SignedRows, view: View, end: int, working: WorkingSet, deadl
     if separates(signed, w):
         return separator(w)
     # Rounding may have stopped the point on its way to the origin, and left small shares that would be zero.
-    likely = support[working.shares > ZERO_SHARE_OF_LARGEST * working.shares.max(initial=0.0)]
+    likely = support[working.shares > limits.ZERO_SHARE_OF_LARGEST * working.shares.max(initial=0.0)]
     return vanishing_sum(signed, likely.tolist(), deadline) if likely.size else None
 
 
@@ -312,20 +301,11 @@ def _proved(signed: SignedRows, view: View, end: int, working: WorkingSet, deadl
 
 
 class Reduction(NamedTuple):
-    """A verdict on rows that cannot be separated, and its witnesses.
-
-    Attributes
-    ----------
-    verdict : str
-    witness : Witness
-        Support and counts.
-    weak : list of int or None
-        A weak separator that is positive on every row outside the span of the support.
-    """
+    """A verdict on rows that cannot be separated, and its witnesses."""
 
     verdict: str
-    witness: Witness
-    weak: list[int] | None = None
+    witness: Witness  # support and counts
+    weak: list[int] | None = None  # a weak separator that is positive on every row outside the span of the support
 
 
 def inseparable_claims(signed: SignedRows, witness: Witness, deadline: Deadline) -> dict[str, Any]:
@@ -364,7 +344,7 @@ def reduce(signed: SignedRows, witness: Witness, deadline: Deadline, narrow: Com
         found = _reduced_at_once(signed, witness, deadline, narrow)
         if found is not None:
             return found
-        if signed.n > ROW_SPACE_MAX_ROWS:
+        if signed.n > limits.ROW_SPACE_MAX_ROWS:
             return Reduction("undecided", witness)
         view = RowSpaceView(signed, np.arange(signed.n))
     else:
@@ -427,10 +407,10 @@ def _tied_weights(signed: SignedRows, support: Array, deadline: Deadline) -> Ite
     """Yield weights after more and more passes over the rows, zero on a support up to rounding."""
     if signed.classes == 2:
         view = standardised(signed)
-        yield view.to_weights(coordinate_descent(view, PREPARATION_EPOCHS, deadline, tied=support)[0])
+        yield view.to_weights(coordinate_descent(view, limits.PREPARATION_EPOCHS, deadline, tied=support)[0])
         return
     Z = signed.gather(support)
-    for epochs in TIED_EPOCHS:
+    for epochs in limits.TIED_EPOCHS:
         w = joint_epochs(signed, passive_aggressive(C=np.inf), epochs, deadline)
         yield w - Z.T @ np.linalg.lstsq(Z @ Z.T, Z @ w)[0]
 
@@ -478,7 +458,7 @@ def _separates_rest(signed: SignedRows, witness: Witness, weak: list[int]) -> bo
 def _null_basis(signed: SignedRows, ids: list[int], rank: int, deadline: Deadline) -> list[list[int]]:
     """Compute a basis of the vectors that vanish on some rows."""
     vectors = signed.width - rank
-    if vectors * signed.width > MAX_BASIS_ENTRIES:
+    if vectors * signed.width > limits.MAX_BASIS_ENTRIES:
         raise TooLarge(f"{vectors} directions of {signed.width} weights vanish on the support: too many to search.")
     deadline.check(solving_seconds(rank) * (1 + vectors / max(rank, 1)))
     return null_basis(signed, ids, range(signed.width))
@@ -537,7 +517,7 @@ def _bound_columns(
     touched = signed.touched(np.array(witness.support))
     Z = signed.gather(np.array(witness.support), touched)
     distinct = _distinct_lines(Z)
-    deadline.check(solving_seconds(distinct.size) + PIVOTING_SECONDS * distinct.size**2 * touched.size)
+    deadline.check(solving_seconds(distinct.size) + limits.PIVOTING_SECONDS * distinct.size**2 * touched.size)
     Z = Z[distinct]
     # The columns that a pivoted factorisation takes first are well conditioned.
     sizes = np.abs(Z).max(axis=0)
