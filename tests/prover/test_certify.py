@@ -798,7 +798,8 @@ def parts_of(X, y, looks):
     """The certificate that so many looks at the clock leave time for, and how often it was looked at in vain."""
     signed, classes = prepare(X, y)
     clock = CountedLooks(looks)
-    return certify_module._certify(signed, classes, (), True, True, clock), clock.late
+    claims = certify_module.proved_claims(signed, classes, True, clock, coefficients=True)
+    return certify_module.issue(signed, classes, **claims), clock.late
 
 
 @pytest.mark.parametrize("kind", ["separable", "quasi-separable", "overlapping", "three classes"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -60,15 +61,6 @@ class Bracket:
 
 def root_below(square: Fraction) -> float:
     """Return the largest float whose square does not exceed a nonnegative rational."""
-    return _root(square, up=False)
-
-
-def root_above(square: Fraction) -> float:
-    """Return the least float whose square is at least a nonnegative rational, infinity if there is none."""
-    return _root(square, up=True)
-
-
-def _root(square: Fraction, up: bool) -> float:
     if square == 0:
         return 0.0
     # 128 bits of the square give 64 of the root, more than a float holds.
@@ -77,17 +69,17 @@ def _root(square: Fraction, up: bool) -> float:
     try:
         value = math.ldexp(float(math.isqrt(scaled.numerator // scaled.denominator)), -shift)
     except OverflowError:
-        value = math.inf
-    if up:
-        while value < math.inf and Fraction(value) ** 2 < square:
-            value = math.nextafter(value, math.inf)
-        below = math.nextafter(value, 0.0)
-        return below if Fraction(below) ** 2 >= square else value
-    value = min(value, math.nextafter(math.inf, 0.0))
+        value = sys.float_info.max
     while Fraction(value) ** 2 > square:
         value = math.nextafter(value, 0.0)
     above = math.nextafter(value, math.inf)
     return above if above < math.inf and Fraction(above) ** 2 <= square else value
+
+
+def root_above(square: Fraction) -> float:
+    """Return the least float whose square is at least a nonnegative rational, infinity if there is none."""
+    below = root_below(square)
+    return below if Fraction(below) ** 2 == square else math.nextafter(below, math.inf)
 
 
 def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> tuple[dict[int, int], Fraction]:

@@ -79,8 +79,8 @@ def seal_of(body: dict[str, Any]) -> str:
 # ----------------------------------------------------------------------------------------------------------- writing
 
 
-_REAL = ("radius", "margin.lower", "margin.upper", "augmented.lower", "augmented.upper")
-_REALS = ("vector", "point", "margin.w", "margin.weights", "augmented.w", "augmented.weights")
+_REALS = {"radius", "vector", "point", "directions", "lower", "upper", "w", "weights"}
+_INTEGERS = {"multipliers", "mistake_bound"}
 
 
 def write(values: dict[str, Any]) -> dict[str, Any]:
@@ -89,27 +89,14 @@ def write(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write(name: str, value: Any) -> Any:
-    if value is None:
-        return None
     if isinstance(value, Bracket | Combination):
         parts = value._asdict() if isinstance(value, Combination) else vars(value)
-        within = f"{name}." if isinstance(value, Bracket) else ""
-        return {key: _write(within + key, part) for key, part in parts.items()}
-    if name in _REAL:
-        return real_text(value)
-    if name == "mistake_bound":
-        return integer_text(value)
-    return [_write_item(name, item) for item in value] if isinstance(value, tuple) else value
-
-
-def _write_item(name: str, item: Any) -> Any:
-    if name in _REALS:
-        return real_text(item)
-    if name == "multipliers":
-        return integer_text(item)
-    if name == "directions":
-        return [real_text(v) for v in item]
-    return _write("combination", item) if name == "combinations" else item
+        return {key: _write(key, part) for key, part in parts.items()}
+    if isinstance(value, tuple):
+        return [_write(name, item) for item in value]
+    if value is None or isinstance(value, list):
+        return value
+    return real_text(value) if name in _REALS else integer_text(value) if name in _INTEGERS else value
 
 
 # ----------------------------------------------------------------------------------------------------------- reading

@@ -130,7 +130,8 @@ def certify(
     signed, classes = prepare(X, y, decimal=decimal)
     if kernel == "rbf":
         return _certify_gaussian(signed, classes, deadline)
-    return _certify(signed, classes, names, margin, coefficients, deadline)
+    claims = proved_claims(signed, classes, margin, deadline, coefficients=coefficients, names=names)
+    return issue(signed, classes, names=names, **claims)
 
 
 def certify_pairs(
@@ -160,7 +161,8 @@ def certify_pairs(
         rows = some_rows(signed.table, index, decimal=decimal)
         pair = SignedRows(rows, signed.label[index] == b, 2, decimal=decimal)
         labels = classes[a], classes[b]
-        certificates[labels] = _certify(pair, labels, names, margin, None, Deadline(time_limit))
+        claims = proved_claims(pair, labels, margin, Deadline(time_limit), coefficients=None, names=names)
+        certificates[labels] = issue(pair, labels, names=names, **claims)
     return certificates
 
 
@@ -175,18 +177,6 @@ def check_options(exact: Any, time_limit: Any, **flags: Any) -> None:
         raise InvalidInput(
             f"time_limit={time_limit!r} is not a positive number of seconds. Pass one, or None for no limit."
         )
-
-
-def _certify(
-    signed: SignedRows,
-    classes: tuple[Any, ...],
-    names: tuple[str, ...],
-    margin: bool,
-    coefficients: bool | None,
-    deadline: Deadline,
-) -> Certificate:
-    claims = proved_claims(signed, classes, margin, deadline, coefficients=coefficients, names=names)
-    return issue(signed, classes, names=names, **claims)
 
 
 def proved_claims(

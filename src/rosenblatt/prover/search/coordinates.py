@@ -32,7 +32,7 @@ from rosenblatt.prover.exact.rational import MAX_UNKNOWNS, array_pivots, as_inte
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.exact.spans import sample_integers
 from rosenblatt.prover.search import limits
-from rosenblatt.prover.search.witness import Witness, counts_to_multipliers, multipliers_to_counts
+from rosenblatt.prover.search.witness import Witness, counts_to_multipliers, recounted
 
 Array = npt.NDArray[Any]
 
@@ -375,16 +375,6 @@ class CompactRows:
         largest = max(map(abs, weights)) or Fraction(1)
         return np.array([float(w / largest) for w in weights])
 
-    def to_witness(self, signed: SignedRows, witness: Witness) -> Witness:
-        """Return a support of these rows as one of the original rows, whose integers may have other factors."""
-        multipliers = counts_to_multipliers(self.signed, witness.support, witness.counts)
-        return Witness(None, witness.support, multipliers_to_counts(signed, witness.support, multipliers))
-
-    def from_witness(self, signed: SignedRows, witness: Witness) -> Witness:
-        """Return a support of the original rows as one of these rows."""
-        multipliers = counts_to_multipliers(signed, witness.support, witness.counts)
-        return Witness(None, witness.support, multipliers_to_counts(self.signed, witness.support, multipliers))
-
     def _move_exactly(self, table: Table, scaled: bool) -> Table:
         """Subtract the median of each column, and clear denominators that are not too long."""
         exact = np.asarray(table.exact)
@@ -517,4 +507,4 @@ def widened(signed: SignedRows, rows: CompactRows, witness: Witness | None) -> W
         return witness._replace(w=rows.to_weights(witness.w))
     multipliers = counts_to_multipliers(rows.signed, witness.support, witness.counts)
     vanishes = not combine(signed, witness.support, multipliers)[0]
-    return rows.to_witness(signed, witness) if vanishes else None
+    return recounted(witness, rows.signed, signed) if vanishes else None

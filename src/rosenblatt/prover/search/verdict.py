@@ -69,6 +69,7 @@ from rosenblatt.prover.search.witness import (
     counts_to_multipliers,
     integer_matrix,
     longest,
+    recounted,
     separates,
     separator,
     vanishing_sum,
@@ -90,7 +91,7 @@ def verdict_claims(signed: SignedRows, deadline: Deadline) -> dict[str, Any]:
     found = reduce(rows.signed, witness, deadline, narrow)
     if not rows.same:
         weak = None if found.weak is None else rows.to_weights(found.weak)
-        found = found._replace(witness=rows.to_witness(signed, found.witness), weak=weak)
+        found = found._replace(witness=recounted(found.witness, rows.signed, signed), weak=weak)
     return reduction_claims(signed, found)
 
 
@@ -389,7 +390,7 @@ def _reduced_at_once(
     rows = rows or narrowed(signed, deadline)
     if rows is None:
         return None
-    found = reduce(rows.signed, rows.from_witness(signed, witness), deadline)
+    found = reduce(rows.signed, recounted(witness, signed, rows.signed), deadline)
     lifted = widened(signed, rows, found.witness)
     if lifted is None:
         return None
@@ -530,7 +531,4 @@ def _distinct_lines(Z: Array) -> Array:
     """Return the rows that are neither equal nor opposite to an earlier one, as the rows of a contradiction are."""
     leading = Z[np.arange(len(Z)), (Z != 0).argmax(axis=1)]
     turned = np.where(leading < 0, -1.0, 1.0)[:, None] * Z + 0.0  # -0.0 becomes 0.0
-    first: dict[bytes, int] = {}
-    for i, row in enumerate(turned):
-        first.setdefault(row.tobytes(), i)
-    return np.array(list(first.values()))
+    return np.sort(np.unique(turned, axis=0, return_index=True)[1])

@@ -55,14 +55,21 @@ def integer_matrix(signed: SignedRows, ids: list[int]) -> list[list[int]]:
 
 def counts_to_multipliers(signed: SignedRows, ids: list[int], counts: list[int]) -> list[int]:
     """Convert multiples of the integer rows into multipliers of the rows themselves."""
-    shares = [count / signed.scale(i) for i, count in zip(ids, counts, strict=True)]
-    common = math.lcm(*(share.denominator for share in shares))
-    return primitive([int(share * common) for share in shares])
+    return _proportional([count / signed.scale(i) for i, count in zip(ids, counts, strict=True)])
 
 
 def multipliers_to_counts(signed: SignedRows, ids: list[int], multipliers: list[int]) -> list[int]:
     """Convert multipliers of the rows into multiples of the integer rows."""
-    shares = [times * signed.scale(i) for i, times in zip(ids, multipliers, strict=True)]
+    return _proportional([times * signed.scale(i) for i, times in zip(ids, multipliers, strict=True)])
+
+
+def recounted(witness: Witness, before: SignedRows, after: SignedRows) -> Witness:
+    """Return a support with counts for other coordinates of the same rows, whose integers may have other factors."""
+    multipliers = counts_to_multipliers(before, witness.support, witness.counts)
+    return Witness(None, witness.support, multipliers_to_counts(after, witness.support, multipliers))
+
+
+def _proportional(shares: list[Fraction]) -> list[int]:
     common = math.lcm(*(share.denominator for share in shares))
     return primitive([int(share * common) for share in shares])
 
