@@ -30,50 +30,26 @@ EXPENSIVE_ROWS_PER_BLOCK = 8  # the same if a similarity is so slow that none ma
 
 @dataclass(frozen=True)
 class Budget:
-    """How many vectors to keep, and which to remove when there are more.
-
-    Attributes
-    ----------
-    size : int
-        Maximum number of vectors.
-    rule : {"random", "forgetron", "projectron"}
-    residual : float
-        For the Projectron: distance from the span, as a share of a row's length, below which a row is projected.
-    seed : int
-        For the random draws.
-    """
+    """How many vectors to keep, and which to remove when there are more."""
 
     size: int
-    rule: str = "random"
+    rule: str = "random"  # one of BUDGET_RULES
+    # For the Projectron: distance from the span, as a share of a row's length, below which a row is projected.
     residual: float = 0.1
-    seed: int = 0
+    seed: int = 0  # of the random draws
 
 
 @stored("BudgetState")
 @dataclass(frozen=True)
 class BudgetState:
-    """The memory of a budget rule, beside the expansion, with which a stream continues.
+    """The memory of a budget rule, beside the expansion, with which a stream continues."""
 
-    Attributes
-    ----------
-    rule : {"random", "forgetron", "projectron"}
-        The rule that wrote it. Another rule would misread the arrays.
-    gram : array of shape (size, size) or (0, 0)
-        Similarities among the vectors for the Forgetron; their inverse for the Projectron.
-    born : int array of shape (size,)
-        How many vectors had entered before each.
-    count : int array of shape (2,)
-        Vectors in use; vectors that ever entered.
-    damage, errors : arrays of shape (n_problems,)
-        Damage by removals, and mistakes, for the Forgetron.
-    """
-
-    rule: str
-    gram: Array
-    born: Array
-    count: Array
-    damage: Array
-    errors: Array
+    rule: str  # the rule that wrote it: another would misread the arrays
+    gram: Array  # (size, size) similarities among the vectors for the Forgetron, their inverse for the Projectron
+    born: Array  # (size,) how many vectors had entered before each
+    count: Array  # (2,) vectors in use; vectors that ever entered
+    damage: Array  # (n_problems,) damage by removals, for the Forgetron
+    errors: Array  # (n_problems,) mistakes, for the Forgetron
 
     @classmethod
     def empty(cls, budget: Budget, problems: int) -> BudgetState:
@@ -108,26 +84,10 @@ class BudgetState:
 def run_budgeted(
     job: KernelJob, budget: Budget, state: BudgetState, after_trial: AfterTrial | None = None
 ) -> tuple[Expansion, Run, BudgetState]:
-    """Train on a budget.
+    """Train on a budget; return what was learned, the record, and what the rule needs to continue.
 
-    Parameters
-    ----------
-    job : KernelJob
-    budget : Budget
-    state : BudgetState
-        Of the expansion that the job starts from. It is not changed.
-    after_trial : callable, optional
-        Called after each trial with the runner, the block and the place of the row in it. It changes nothing: the
-        trials are those of a run without it, to the last bit.
-
-    Returns
-    -------
-    Expansion
-        What was learned, without a log.
-    Run
-        The record.
-    BudgetState
-        What the rule needs to continue.
+    `after_trial` is called with the runner, the block and the place of the row in it. It changes nothing: the trials
+    are those of a run without it, to the last bit.
     """
     with Threads(alone=job.kernel.user_defined) as threads:
         runner = Budgeted(job, threads, budget, state)

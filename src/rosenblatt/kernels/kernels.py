@@ -62,12 +62,8 @@ def _dense(rows: Objects) -> Array:
 def width(gamma: float | str, objects: Objects) -> float:
     """Return the value of gamma for these rows.
 
-    Parameters
-    ----------
-    gamma : float, "scale" or "auto"
-        A number is returned as it is; "scale": 1 / (n_features * variance of all entries), or 1 if all entries are
-        equal; "auto": 1 / n_features.
-    objects : array or CSR matrix of shape (n_rows, n_features)
+    A number is returned as it is; "scale" gives 1 / (n_features * variance of all entries), or 1 if all entries are
+    equal; "auto" gives 1 / n_features.
     """
     if not isinstance(gamma, str):
         return float(gamma)
@@ -97,18 +93,10 @@ def _squares(rows: Objects) -> Array:
 
 
 class Similarity:
-    """A similarity of objects.
+    """A similarity of objects."""
 
-    Attributes
-    ----------
-    expensive : bool
-        Whether a similarity is so slow that none may be wasted.
-    user_defined : bool
-        Whether it calls a user's function, which need not be safe for threads.
-    """
-
-    expensive: ClassVar[bool] = False
-    user_defined: ClassVar[bool] = False
+    expensive: ClassVar[bool] = False  # whether a similarity is so slow that none may be wasted
+    user_defined: ClassVar[bool] = False  # whether it calls a user's function, which need not be safe for threads
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
         """Return k(row, vector) as an array of shape (n_vectors, n_rows)."""

@@ -36,53 +36,24 @@ NO_SPANS = np.empty((0, 2, 2), np.int64)  # for a block that updates the scores 
 
 @dataclass(frozen=True)
 class KernelJob:
-    """A fit with a kernel: the objects, the targets, and the plan.
-
-    Attributes
-    ----------
-    kernel : Similarity
-    objects : objects
-        The rows to present.
-    task : Task
-    plan : Plan
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
-    start : Expansion
-        What was learned before; the run continues it.
-    subset : int array
-        The objects to train on, in the order of a cycle; empty for all.
-    cache_bytes : float
-        Most bytes of similarities to keep.
-    n_reserve : int
-        How many of the last problems belong to the reserve class, which the record does not count.
-    n_before : int
-        How many objects of a stream came earlier.
-    streams : bool
-        Whether the objects are a chunk of a stream, to be presented once.
-    margin : float
-        An update is due while y f(x) is not above it.
-    most_updates : float
-        Maximum of updates of a row in a problem; infinite for no limit.
-    names : tuple
-        Labels of the classes; empty for none.
-    aggregate : {"last", "average", "vote"}
-        Which f predicts.
-    """
+    """A fit with a kernel: the objects, the targets, and the plan."""
 
     kernel: Similarity
-    objects: Objects
+    objects: Objects  # the rows to present
     task: Task
     plan: Plan
-    multiclass: str
-    start: Expansion
+    multiclass: str  # "ovr", "ovo", "ovo-vote" or "joint"
+    start: Expansion  # what was learned before; the run continues it
+    # The objects to train on, in the order of a cycle; empty for all.
     subset: Array = field(default_factory=lambda: ALL_ROWS)
-    cache_bytes: float = 1e9
-    n_reserve: int = 0
-    n_before: int = 0
-    streams: bool = False
-    margin: float = 0.0
-    most_updates: float = np.inf
-    names: tuple[Any, ...] = ()
-    aggregate: str = "last"
+    cache_bytes: float = 1e9  # most bytes of similarities to keep
+    n_reserve: int = 0  # how many of the last problems belong to the reserve class, which the record does not count
+    n_before: int = 0  # how many objects of a stream came earlier
+    streams: bool = False  # whether the objects are a chunk of a stream, to be presented once
+    margin: float = 0.0  # an update is due while y f(x) is not above it
+    most_updates: float = np.inf  # maximum of updates of a row in a problem
+    names: tuple[Any, ...] = ()  # labels of the classes; empty for none
+    aggregate: str = "last"  # which f predicts: "last", "average" or "vote"
 
     def __post_init__(self) -> None:
         """Raise an error if the start has other problems: the loops index them by number."""
@@ -100,18 +71,11 @@ def run_job(job: KernelJob, runner: KernelRunner) -> Run:
 
 
 class KernelRunner(EpochRunner):
-    """Presents objects in the dual.
-
-    A part is a problem; or all problems, of a joint task, and if they share their vectors.
-
-    Attributes
-    ----------
-    shares_vectors : bool
-        Whether the problems compete for the same vectors. They must end together then: a problem that had ended would
-        no longer learn, while the others replaced the vectors that it needs.
-    """
+    """Presents objects in the dual. A part is a problem; or all problems, of a joint task or if they share vectors."""
 
     rows_per_block: int
+    # Whether the problems compete for the same vectors. They must end together then: a problem that had ended would no
+    # longer learn, while the others replaced the vectors that it needs.
     shares_vectors = False
     words = PERCEPTRON
     beyond = "another kernel, or another gamma, may help"

@@ -39,7 +39,6 @@ GRAM_MAX_BYTES = 512e6
 GRAM_COLUMNS_AHEAD = 256  # columns that are computed together, in one matrix product
 COLUMNS_PER_SHARE = 128  # columns that a thread takes at a time
 ENTRIES_PER_BLOCK = 1 << 26  # scores that change between two checks of the clock, if every row is mistaken
-UPDATE_EPOCHS = 4  # epochs with an update in every trial whose updates are logged together
 
 ROWS_PER_BLOCK = 512  # rows that are presented together
 EXPENSIVE_ROWS_PER_BLOCK = 32  # the same if a similarity is so slow that none may be wasted
@@ -47,19 +46,7 @@ COLUMNS_AHEAD = 32  # computing the similarities of so many rows of a block cost
 
 
 def run_dual(job: KernelJob) -> tuple[Expansion, Run]:
-    """Train without a budget, with the whole Gram matrix if that is small, else block by block.
-
-    Parameters
-    ----------
-    job : KernelJob
-
-    Returns
-    -------
-    Expansion
-        What was learned.
-    Run
-        The record.
-    """
+    """Train without a budget, with the whole Gram matrix if that is small, else block by block."""
     with Threads(alone=job.kernel.user_defined) as threads:
         runner = (WholeGram if has_room(job) else Blockwise)(job, threads)
         record = run_job(job, runner)
@@ -116,9 +103,9 @@ class Unbounded(KernelRunner):
         """Enter updates into the log, by the numbers of the rows of their block; return that part of the log."""
         place, problem, step, trial = (part[: int(updates.size[0])].copy() for part in updates[:4])
         row = row[place]
-        fresh, first = np.unique(row[self.slot[row] < 0], return_index=True)
+        fresh = row[self.slot[row] < 0]
         if fresh.size:
-            fresh = fresh[np.argsort(first)]  # in the order of their first mistakes
+            fresh = fresh[np.sort(np.unique(fresh, return_index=True)[1])]  # in the order of their first mistakes
             self.slot[fresh] = self.member.size + np.arange(fresh.size)
             self.member.push(fresh + self.pool.offset)
         log = Log(self.slot[row], problem, step, trial)
@@ -222,7 +209,6 @@ class WholeGram(Unbounded):
         entries = np.abs(self.task.sign) @ np.diff(self.block.spans)[:, :, 0].sum(axis=1)  # that a trial may change
         self.rows_per_block = max(1, min(self.n_rows, ENTRIES_PER_BLOCK // int(entries.max())))
         self.column, self.filled = np.full(self.n_objects, -1), 0  # side by side, so that no other memory is touched
-        self.updates = empty_updates(0)
 
     def _spans(self, label: Array) -> Array:
         """Return for each problem where its rows are: all, or those of two classes."""
@@ -237,24 +223,12 @@ class WholeGram(Unbounded):
         """Present the rows one by one, compute similarities when they are missing, and log the updates."""
         order = self.place[row]
         block = self.block._replace(order=order)
-        self._make_room(row.size, problems)
-        at = 0
-        while (at := self._run(block, problems, self.column, at, self.updates)) < row.size:
+        updates, at = empty_updates(self._most_updates(row.size, problems)), 0
+        while (at := self._run(block, problems, self.column, at, updates)) < row.size:
             self._fill(self._choose(order[at:], problems))
         self._check_finite(block.scores)
-
-    def _make_room(self, n_trials: int, problems: loops.Problems) -> None:
-        """Make room for the updates of an epoch after those of earlier ones, which are logged if it is full."""
-        needed = self._most_updates(n_trials, problems)
-        if self.updates.row.size - self.updates.size[0] < needed:
-            self._log_updates()
-            self.updates = empty_updates(UPDATE_EPOCHS * needed)
-
-    def _log_updates(self) -> None:
-        """Enter the updates since the last call into the log."""
-        if self.updates.size[0]:
-            self._enter(self.number, self.updates)
-            self.updates.size[0] = 0
+        if updates.size[0]:
+            self._enter(self.number, updates)
 
     def _choose(self, place: Array, problems: loops.Problems) -> Array:
         """Return the next rows, of those still to be presented, that need an update now and have no similarities."""
@@ -276,16 +250,6 @@ class WholeGram(Unbounded):
     def scores(self) -> Array:
         """Return the current scores of all objects."""
         return self.block.scores[:, self.place]
-
-    def coef(self) -> Array:
-        """Return the coefficients, summed from the log."""
-        self._log_updates()
-        return super().coef()
-
-    def expansion(self) -> Expansion:
-        """Return what was learned."""
-        self._log_updates()
-        return super().expansion()
 
 
 # ----------------------------------------------------------------------------------------------------------- in blocks
