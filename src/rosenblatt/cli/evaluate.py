@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
@@ -41,7 +42,7 @@ from rosenblatt.training.stream import NO_CLASSES, RegressionStream, Stream
 ROWS_PER_BLOCK = 64
 # The table of errors is printed for at most this many classes.
 MOST_CLASSES_SHOWN = 20
-_WAYS = "How to measure"
+_way = partial(option, section="How to measure")
 OF_SEVERAL_PASSES = (
     *("max_iter", "shuffle", "random_state", "tol", "n_iter_no_change", "keep", "max_seconds", "batch"),
     *("shards", "mixes", "n_jobs"),
@@ -107,16 +108,10 @@ def _share(value: float | None) -> str:
 
 @click.command(cls=Sections)
 @files_argument
-@option("-m", "--model", section=_WAYS, type=click.Path(dir_okay=False), help="Predict with this model.")
-@option(
-    "--folds",
-    section=_WAYS,
-    type=click.IntRange(2),
-    help="Train K models, each without every K-th row, and predict those rows.",
-)
-@option(
+@_way("-m", "--model", type=click.Path(dir_okay=False), help="Predict with this model.")
+@_way("--folds", type=click.IntRange(2), help="Train K models, each without every K-th row, and predict those rows.")
+@_way(
     "--progressive",
-    section=_WAYS,
     is_flag=True,
     help=f"Predict {ROWS_PER_BLOCK} rows, then learn them, and so on to the end of the files.",
 )
