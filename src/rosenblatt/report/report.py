@@ -94,7 +94,7 @@ class Report:
         """Return the run to play, if it fits into a page that already has `used` bytes."""
         found = self.findings
         n, d = found.rows.shape
-        if d != 2 or found.run is None:
+        if d != 2 or found.run is None:  # a sparse matrix of many columns would not fit into memory
             return None
         rows = np.asarray(found.rows.toarray() if hasattr(found.rows, "toarray") else found.rows, np.float64)
         room = MAX_BYTES + BYTES_PER_ROW * max(0, n - 100) - BYTES_OF_FRAME - used
