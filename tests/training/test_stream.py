@@ -117,8 +117,15 @@ def test_sparse_rows_and_dicts_teach_what_arrays_teach(model):
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS.keys())
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("multiclass", ["ovr", "joint"])
+@pytest.mark.parametrize(
+    ("multiclass", "dtype"),
+    [
+        ("ovr", np.float64),
+        ("ovr", np.float32),
+        ("joint", np.float64),
+        pytest.param("joint", np.float32, marks=pytest.mark.long),  # compiles the loops of the others once more
+    ],
+)
 def test_rows_of_every_kind_and_number_type_are_taken(row, dtype, multiclass):
     X, y = rows_of(3)
     model = Perceptron(multiclass=multiclass)

@@ -19,17 +19,7 @@ MOST_FILES_SHOWN = 20
 
 
 class ProgressBar:
-    """Print the progress of a training.
-
-    Parameters
-    ----------
-    source : FileSource
-    epochs : int
-        Maximum number of epochs.
-    quiet : bool
-    stream : file
-        Where to print, stderr by default. A terminal gets a bar.
-    """
+    """Print the progress of a training, on stderr by default: a terminal gets a bar, a file gets lines."""
 
     def __init__(self, source: Any, epochs: int, quiet: bool, stream: TextIO | None = None) -> None:
         self.source, self.epochs, self.quiet = source, epochs, quiet
@@ -88,13 +78,7 @@ class ProgressBar:
 def notice_while_waiting(text: str, first: float = 5.0, stream: TextIO | None = None) -> Iterator[None]:
     """Print a line while the body takes long: after `first` seconds, then each time the waiting time has doubled.
 
-    Parameters
-    ----------
-    text : str
-        The line, with {} for the elapsed seconds.
-    first : float
-    stream : file
-        Where to print, stderr by default.
+    The line has {} for the elapsed seconds.
     """
     done, out = threading.Event(), stream or sys.stderr
 

@@ -194,13 +194,7 @@ def check_class_weight(weights: Any, classes: Any) -> None:
 def configuration(learner: Any, class_weight: str | None, first: bool) -> Callable[[FirstChunkStats], Settings]:
     """Return a function that completes the settings of a learner from the first rows and the labels.
 
-    Parameters
-    ----------
-    learner : EpochLearner
-    class_weight : str or None
-        The option.
-    first : bool
-        Whether to collect all labels before training if the first rows lack one of `class_weight`.
+    `first` is whether to collect all labels before training if the first rows lack one of the option `class_weight`.
     """
 
     def configure(look: FirstChunkStats) -> Settings:
@@ -224,14 +218,7 @@ def job_of(
 ) -> tuple[dict[str, Any], ChunkedJob]:
     """Remove the options of training from all options; return them as plain values, and the job.
 
-    Parameters
-    ----------
-    source : FileSource
-    options : dict
-    validates : bool
-        Whether rows are held out.
-    first : bool
-        Whether labels can be collected before training.
+    `validates` is whether rows are held out, `first` whether labels can be collected before training.
     """
     name, learner = take_learner(options)
     class_weight, classes = options.pop("class_weight"), options.pop("classes")
