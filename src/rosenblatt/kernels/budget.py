@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,7 +94,7 @@ def run_budgeted(
         record = run_job(job, runner)
         # The problems end together; the record has an end for each of them.
         stops = record.stops * (1 if runner.joint else runner.trials.size)
-        return runner.expansion(), replace(record, stops=stops), runner.state
+        return runner.expansion(), replace(record, stops=stops), BudgetState(budget.rule, *runner.vectors[2:])
 
 
 AfterTrial = Callable[["Budgeted", loops.RowBlock, int], None]
@@ -109,20 +108,15 @@ class Budgeted(KernelRunner):
 
     def __init__(self, job: KernelJob, threads: Threads, budget: Budget, state: BudgetState) -> None:
         super().__init__(job, threads)
-        self.budget, self.state = budget, deepcopy(state)
+        self.budget = budget
         self.rows_per_block = EXPENSIVE_ROWS_PER_BLOCK if job.kernel.expensive else ROWS_PER_BLOCK
-        self.vectors = loops.BudgetVectors(
-            coef=np.zeros((self.trials.size, budget.size)),
-            member=np.zeros(budget.size, np.int64),  # numbers in the pool
-            gram=self.state.gram,
-            born=self.state.born,
-            count=self.state.count,
-            damage=self.state.damage,
-            errors=self.state.errors,
-        )
+        coef = np.zeros((self.trials.size, budget.size))
+        member = np.zeros(budget.size, np.int64)  # numbers in the pool
+        memory = (state.gram, state.born, state.count, state.damage, state.errors)
+        self.vectors = loops.BudgetVectors(coef, member, *(array.copy() for array in memory))
         size = job.start.rows.size
-        self.vectors.coef[:, :size] = job.start.coef
-        self.vectors.member[:size] = np.arange(size)
+        coef[:, :size] = job.start.coef
+        member[:size] = np.arange(size)
 
     @property
     def member(self) -> Array:

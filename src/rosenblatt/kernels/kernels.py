@@ -223,12 +223,12 @@ class Padded(Similarity):
 
     @property
     def expensive(self) -> bool:  # type: ignore[override]
-        """Whether the inner similarity is."""
+        """Whether the inner similarity is expensive."""
         return self.inner.expensive
 
     @property
     def user_defined(self) -> bool:  # type: ignore[override]
-        """Whether the inner similarity is."""
+        """Whether the inner similarity is a user's."""
         return self.inner.user_defined
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:

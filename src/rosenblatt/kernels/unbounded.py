@@ -1,11 +1,11 @@
 """Training in the dual without a budget: every row that was ever mistaken is kept, with a log of its updates.
 
-A run ends when every row is on its side; or when its own mistakes prove that this would promise nothing for new rows. A
-separator with margin g makes at most (R / g)^2 mistakes, and errs on a new row with a probability of at most their
-expected number over n + 1 (Freund and Schapire 1999, after Vapnik). The mistakes so far bound every margin from above,
-g <= |f| / (sum of the steps). Once even the largest possible margin promises no fewer mistakes than there are rows,
-epochs no longer count as progress, and `n_iter_no_change` ends the run. Its average has been a good hypothesis since
-the first epoch.
+A run ends when every row is on its side; or when its mistakes prove that a separator would guarantee nothing about new
+rows. With a separator of margin g there are at most (R / g)^2 mistakes, and the probability of an error on a new row is
+at most their expected number over n + 1 (Freund and Schapire 1999, after Vapnik). The mistakes so far bound every
+margin from above, g <= |f| / (sum of the steps). Once the largest possible margin allows as many mistakes as there are
+rows, epochs no longer count as progress, and `n_iter_no_change` ends the run. Its average has been a good hypothesis
+since the first epoch.
 
 If no row may be updated more than `most_updates` times, a run has a natural end: an epoch without an update, in which
 every row has its margin or has had its updates. This is the counterpart of a soft margin, whose coefficients are at
@@ -119,18 +119,18 @@ class Unbounded(KernelRunner):
         figures = np.array(stats.loss) / self.n_rows
         if self.limited:
             return list(figures)
-        in_vain = self._promises_nothing()
+        in_vain = self._guarantees_nothing()
         self.highest = np.maximum(self.highest, figures) + in_vain
         return list(np.where(in_vain, self.highest, figures))
 
     def give_up(self, parts: list[int], tol: float, epoch: int, clock: RunClock) -> dict[int, Stop]:
-        """Return the stalled parts that end: those for which no separator would promise anything.
+        """Return the stalled parts that end: those for which no separator would guarantee anything about new rows.
 
         If updates are limited, none: the remaining ones will be made, or are not due.
         """
         if self.limited:
             return {} if self.each_row_once else dict.fromkeys(parts, Stop.TRAINING)
-        in_vain, bounds = self._promises_nothing(), self._margin_bounds()
+        in_vain, bounds = self._guarantees_nothing(), self._margin_bounds()
         ended = [part for part in parts if in_vain[part] or bounds[part] <= tol * self.radius]
         self.proved[ended] = np.minimum(self.proved[ended], bounds[ended])
         return dict.fromkeys(ended, Stop.TRAINING)
@@ -147,7 +147,7 @@ class Unbounded(KernelRunner):
             squares, steps = squares.sum(keepdims=True), steps.sum(keepdims=True) / 2
         return np.asarray(np.sqrt(squares) / np.where(steps > 0, steps, np.inf))
 
-    def _promises_nothing(self) -> Array:
+    def _guarantees_nothing(self) -> Array:
         """Return for each part whether no possible margin has a mistake bound (R / g)^2 below its number of rows."""
         # A joint trial compares two classes: it adds the row to one vector and subtracts it from another.
         squared_radius = (2.0 if self.joint else 1.0) * self.radius**2
