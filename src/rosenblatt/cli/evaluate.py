@@ -40,8 +40,6 @@ from rosenblatt.training.stream import NO_CLASSES, RegressionStream, Stream
 
 # A row is predicted by weights that have learned all blocks of this size before its own.
 ROWS_PER_BLOCK = 64
-# The table of errors is printed for at most this many classes.
-MOST_CLASSES_SHOWN = 20
 _way = partial(option, section="How to measure")
 OF_SEVERAL_PASSES = (
     *("max_iter", "shuffle", "random_state", "tol", "n_iter_no_change", "keep", "max_seconds", "batch"),
@@ -95,7 +93,7 @@ class Score:
             for one in figures["classes"]
         ]
         lines.append(table(("label", "rows", "predicted", "precision", "recall"), rows))
-        if len(rows) <= MOST_CLASSES_SHOWN:
+        if len(rows) <= 20:  # a larger table of errors does not fit on a screen
             labels = sorted({label for pair in self.pairs for label in pair})
             counts = [[plain(true), *(self.pairs[true, guess] for guess in labels)] for true in labels]
             lines += ["", table(("label / predicted", *(str(plain(label)) for label in labels)), counts)]

@@ -21,8 +21,6 @@ from rosenblatt.training.plan import Plan
 from rosenblatt.training.stream import Settings
 
 DEFAULT_LEARNER = "averaged"
-# One pass is rarely enough, and more than a few rarely help.
-DEFAULT_EPOCHS = 5
 # Parameters that make no sense here, or that have an option of another form.
 WITHOUT_OPTION = (
     *("callback", "verbose", "warm_start", "init", "early_stopping", "validation_fraction"),
@@ -108,7 +106,7 @@ def training_options() -> Decorator:
             "--passes",
             "max_iter",
             type=click.IntRange(1),
-            default=DEFAULT_EPOCHS,
+            default=5,  # one pass is rarely enough, and more than a few rarely help
             show_default=True,
             help="Maximum number of passes over the rows.",
         ),

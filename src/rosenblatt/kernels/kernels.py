@@ -25,8 +25,6 @@ DENSE_PRODUCT_MAX_FEATURES = 2048
 # From this many features on, keeping a similarity is cheaper than computing it again. Writing to fresh memory is slow:
 # on MNIST, with 784 features, writing a gigabyte of similarities took 4 s of a fit of 14 s.
 CACHED_MIN_FEATURES = 4096
-# Rows of one block when only the diagonal of the similarities is needed, but whole blocks must be computed.
-DIAGONAL_ROWS_PER_BLOCK = 64
 
 
 def is_sparse(objects: Objects) -> bool:
@@ -108,8 +106,8 @@ class Similarity:
 
     def diagonal(self, rows: Objects) -> Array:
         """Return k(x, x) of each row."""
-        starts = range(0, rows.shape[0], DIAGONAL_ROWS_PER_BLOCK)
-        blocks = (rows[start : start + DIAGONAL_ROWS_PER_BLOCK] for start in starts)
+        # Whole blocks must be computed, of which the diagonal is needed: small ones waste less.
+        blocks = (rows[start : start + 64] for start in range(0, rows.shape[0], 64))
         return np.concatenate([np.diagonal(self.columns(block, block)) for block in blocks])
 
 

@@ -30,7 +30,6 @@ Array = npt.NDArray[Any]
 
 ROWS_PER_SHARE = 256  # rows that a thread takes at a time
 NO_SIMILARITIES = np.empty((0, 0))
-FEW_SIMILARITIES = 1 << 21  # similarities that a run computes again, to report the errors of the model
 NO_SPANS = np.empty((0, 2, 2), np.int64)  # for a block that updates the scores of the rows that follow
 
 
@@ -185,7 +184,7 @@ class KernelRunner(EpochRunner):
     def misses(self) -> int | None:
         """Return how many of the rows that were learned from the model predicts wrongly; None if that takes long."""
         learned, job = self.expansion(), self.job
-        if job.aggregate == "vote" or self.n_rows * learned.rows.size > FEW_SIMILARITIES:
+        if job.aggregate == "vote" or self.n_rows * learned.rows.size > 1 << 21:  # similarities to compute again
             return None
         rows = self.subset[self.task.class_cost[self.task.label[self.subset]] > 0]
         coef = learned.coef

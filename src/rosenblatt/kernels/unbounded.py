@@ -38,7 +38,6 @@ Array = npt.NDArray[Any]
 GRAM_MAX_BYTES = 512e6
 GRAM_COLUMNS_AHEAD = 256  # columns that are computed together, in one matrix product
 COLUMNS_PER_SHARE = 128  # columns that a thread takes at a time
-ENTRIES_PER_BLOCK = 1 << 26  # scores that change between two checks of the clock, if every row is mistaken
 
 ROWS_PER_BLOCK = 512  # rows that are presented together
 EXPENSIVE_ROWS_PER_BLOCK = 32  # the same if a similarity is so slow that none may be wasted
@@ -207,7 +206,8 @@ class WholeGram(Unbounded):
             scores = expand(job.kernel, job.start.vectors, self.objects, job.start.coef)
         self.block = loops.RowBlock(self.number, label, weight, self.K, scores, self.number, self._spans(label))
         entries = np.abs(self.task.sign) @ np.diff(self.block.spans)[:, :, 0].sum(axis=1)  # that a trial may change
-        self.rows_per_block = max(1, min(self.n_rows, ENTRIES_PER_BLOCK // int(entries.max())))
+        # At most 2^26 scores change between two checks of the clock, even if every row is mistaken.
+        self.rows_per_block = max(1, min(self.n_rows, (1 << 26) // int(entries.max())))
         self.column, self.filled = np.full(self.n_objects, -1), 0  # side by side, so that no other memory is touched
 
     def _spans(self, label: Array) -> Array:

@@ -24,7 +24,6 @@ MAX_BARS = 60
 # Cells on each side of a map of regions.
 GRID = 72
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
-MARK_RADIUS = 4.0
 # Corners of the marks of the classes, at radius one; the first class has a circle.
 _PLUS = "-0.4,-1.1 0.4,-1.1 0.4,-0.4 1.1,-0.4 1.1,0.4 0.4,0.4 0.4,1.1 -0.4,1.1 -0.4,0.4 -1.1,0.4 -1.1,-0.4 -0.4,-0.4"
 _SHAPES = tuple(
@@ -215,7 +214,7 @@ def drawing(width: int, height: int, title: str, *content: Any) -> Markup:
     return tag("svg", background, *content, xmlns="http://www.w3.org/2000/svg", **size, **look)
 
 
-def mark(x: float, y: float, number: int, radius: float = MARK_RADIUS) -> Markup:
+def mark(x: float, y: float, number: int, radius: float = 4.0) -> Markup:
     """Return the mark of class `number`."""
     look = {"fill": CLASSES[number % len(CLASSES)], "stroke": PANEL, "stroke_width": 0.7}
     corners = _SHAPES[number % len(_SHAPES)]

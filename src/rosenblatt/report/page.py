@@ -9,8 +9,7 @@ from rosenblatt.errors import RosenblattError
 from rosenblatt.lab import page as lab_page
 from rosenblatt.markup.elements import Markup, joined, safe, tag
 
-# Rows and features up to which a run is worth playing.
-MAX_ROWS, FEATURES = 500, 2
+MAX_ROWS = 500  # of a run that is worth playing
 
 STYLE = """
 :root { color-scheme: light; }
@@ -103,7 +102,7 @@ def playable(estimator: Any, X: Any, y: Any, names: Sequence[str], *, epochs: in
 
     If its `epochs` do not all fit into `room`, the bytes that it may add to a page, the run is cut to the first ones.
     """
-    if X.shape[0] > MAX_ROWS or X.shape[1] != FEATURES:
+    if X.shape[0] > MAX_ROWS or X.shape[1] != 2:
         return None
     run = _framed(estimator, X, y, names, room)
     fewer = epochs // 2

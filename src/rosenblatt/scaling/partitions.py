@@ -27,9 +27,6 @@ Array = npt.NDArray[Any]
 
 # Size of the chunks that are parsed; the order of shuffled rows depends on it.
 CHUNK_BYTES = 1 << 22
-# Bytes of memory for each byte of a plain and of a compressed file, once it is parsed.
-PARSED_BYTES, UNPACKED_BYTES = 3, 15
-PACKED = (".gz", ".bz2", ".xz", ".zst", ".parquet")
 # The rows of files are held in memory up to this share of it.
 HELD_SHARE = 0.4
 
@@ -150,8 +147,9 @@ def with_columns(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any
 
 
 def parsed_bytes(paths: Sequence[str]) -> int:
-    """Return an estimate of the memory that the rows of files take."""
-    return sum(os.path.getsize(path) * (UNPACKED_BYTES if path.endswith(PACKED) else PARSED_BYTES) for path in paths)
+    """Return an estimate of the memory that the rows of files take: 3 times their size, 15 times if compressed."""
+    packed = (".gz", ".bz2", ".xz", ".zst", ".parquet")
+    return sum(os.path.getsize(path) * (15 if path.endswith(packed) else 3) for path in paths)
 
 
 def in_groups(items: Sequence[Any], groups: int) -> list[list[Any]]:

@@ -45,8 +45,6 @@ from rosenblatt.training.shards import Late, Shard
 
 Array = npt.NDArray[Any]
 
-# Rows that all shards together contribute to a working set for each column, and rows of each shard.
-ROWS_PER_COLUMN, ROWS_PER_SHARD = 4, 8
 # A row contradicts a margin if its own is lower by more than this share.
 MARGIN_GAP = 1e-8
 # Rows are compared with at most this many directions that vanish on a support.
@@ -251,7 +249,7 @@ class _Proof:
         self.n_rows = int(ends[-1])
         self.classes = max(extent.classes.size, 2)
         width = (extent.features + 1) * (self.classes - 1)
-        most = ROWS_PER_COLUMN * width // len(self.sizes) + ROWS_PER_SHARD
+        most = 4 * width // len(self.sizes) + 8  # four rows for each column from all shards, and eight of each shard
         self.work = ShardWork(extent.classes, extent.sparse, most)
         self.working: SomeRows = shards.combine(self.work.sample)
         self.radius = self.working.radius
