@@ -68,7 +68,7 @@ def expected_failures(estimator):
 
 # Checks with read-only arrays and 64-bit indices, for which every loop is compiled again. All learners take rows in one
 # place, so one learner for each kind of loop stands for the others, whose checks are long.
-OTHER_ARRAYS = ("check_readonly_memmap_input", "check_estimator_sparse_array")
+OTHER_ARRAYS = ("check_readonly_memmap_input", "check_estimator_sparse_array", "check_estimator_sparse_matrix")
 TAKES_OTHER_ARRAYS = ("Perceptron()", "Perceptron(multiclass='joint')", "AROW()")
 CHECKS = parametrize_with_checks(FAMILY, expected_failed_checks=expected_failures)
 
