@@ -77,9 +77,12 @@ def marked(pairs):
     """Yield pairs of an estimator and a check, some of them marked as long."""
     for pair in pairs:
         estimator, check = getattr(pair, "values", pair)
-        other = check.func.__name__ in OTHER_ARRAYS or check.keywords.get("readonly_memmap")
+        failing, name = getattr(pair, "marks", ()), check.func.__name__
+        other = name in OTHER_ARRAYS or check.keywords.get("readonly_memmap", False)
+        # Expected failures with dense rows, for a reason that sparse rows do not change.
+        other |= bool(failing) and name == "check_sample_weight_equivalence_on_sparse_data"
         if other and str(estimator) not in TAKES_OTHER_ARRAYS:
-            yield pytest.param(estimator, check, marks=[pytest.mark.long, *getattr(pair, "marks", ())])
+            yield pytest.param(estimator, check, marks=[pytest.mark.long, *failing])
         else:
             yield pair
 
