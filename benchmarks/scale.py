@@ -377,13 +377,12 @@ class Struck(Shards):
 @contextlib.contextmanager
 def _fits_on_dask(_: str, parts: Parts, epochs: int) -> Any:
     from rosenblatt.learners.sharding import fit_shards
-    from rosenblatt.scaling.dask import Engine, OnDask
+    from rosenblatt.scaling.dask import OnDask
 
     def fits(struck: Struck) -> Struck:
         with dask_cluster(2) as client:
             workers = list(client.run(os.getpid).values())
-            settings = {"shards": "partitions", "sample_weight": None, "hold": None, "reading": {}}
-            struck.shards = OnDask.of(Engine(client), *parts.dask(), **settings)
+            struck.shards = OnDask(client, *parts.dask(), {})
             struck.victims = lambda: struck.chosen.sample(workers, 1)
             struck.model = fit_shards(AveragedPerceptron(tol=None), struck, rounds=epochs)
             struck.lost = len(struck.dead)
@@ -530,7 +529,7 @@ def _nothing(shard: Any, late: Any = None) -> Any:
 def round_(quick: bool, spark: bool) -> None:
     """Split the time of a round on Dask into engine, moving of states, and computing; medians."""
     from rosenblatt.engine.rules import perceptron
-    from rosenblatt.scaling.dask import Engine, OnDask
+    from rosenblatt.scaling.dask import OnDask
     from rosenblatt.training.first_order import FirstOrder
     from rosenblatt.training.mixing import Round, ShardSpec, train_shard
     from rosenblatt.training.multiclass import coding_matrix
@@ -542,8 +541,7 @@ def round_(quick: bool, spark: bool) -> None:
         lesson = ShardSpec(method, np.unique(y), coding_matrix(2, "ovr"), np.ones(2))
         full = partial(train_shard, lesson, Round(1, 0, state.W, state.b, state.t, np.arange(1), 1.0))
         with tempfile.TemporaryDirectory() as folder, dask_cluster(2) as client:
-            settings = {"shards": "partitions", "sample_weight": None, "hold": None, "reading": {}}
-            shards = OnDask.of(Engine(client), *Parts(folder, X, y, 8).dask(), **settings)
+            shards = OnDask(client, *Parts(folder, X, y, 8).dask(), {})
             found: dict[str, list[float]] = {"engine": [], "engine, states": [], "whole round": []}
             for _ in range(3 if quick else 9):
                 for key, work in zip(found, (_nothing, _Idle(full), full), strict=True):

@@ -6,6 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
 # Compilation makes the first example slow; the same examples on every machine make a failure reproducible. Loops that
 # run as plain Python (`make nojit`) are a hundred times slower, and a few examples reach every line of them.
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
@@ -19,6 +24,28 @@ def pytest_configure(config):
     if INTERPRETED:
         for what in ("overflow", "invalid value"):
             config.addinivalue_line("filterwarnings", f"ignore:{what} encountered:RuntimeWarning")
+    elif fcntl is not None and hasattr(config, "workerinput"):
+        _compile_in_turns(config.cache.mkdir("compiling"))
+
+
+def _compile_in_turns(folder):
+    """Let one worker compile a function at a time; the others wait, and load its code from the disk cache.
+
+    Workers that start together need the same loops, and would each compile them.
+    """
+    from numba.core.caching import NullCache
+    from numba.core.dispatcher import Dispatcher
+
+    compile_or_load = Dispatcher.compile
+
+    def compile_in_turn(self, signature):
+        if isinstance(self._cache, NullCache):
+            return compile_or_load(self, signature)
+        with open(folder / f"{self.py_func.__module__}.{self.py_func.__qualname__}", "w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
+            return compile_or_load(self, signature)
+
+    Dispatcher.compile = compile_in_turn
 
 
 @pytest.hookimpl(wrapper=True)

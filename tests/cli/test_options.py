@@ -9,23 +9,19 @@ import numpy as np
 import pytest
 
 from commands import mails, run, spawn
-from rosenblatt.cli.options import ColumnKinds, Range, plain, position_or_name
+from rosenblatt.cli.options import column_kinds, ngram_range, plain, position_or_name
 
 
 @pytest.mark.parametrize(("text", "value"), [("1", (1, 1)), ("1-3", (1, 3)), ("none", None)])
 def test_ranges_of_n_grams(text, value):
-    assert Range().convert(text, None, None) == value
+    assert ngram_range(text) == value
 
 
 def test_kinds_of_columns():
-    assert ColumnKinds().convert("age=number,2=skip,a=b=text", None, None) == {
-        "age": "number",
-        2: "skip",
-        "a=b": "text",
-    }
+    assert column_kinds("age=number,2=skip,a=b=text") == {"age": "number", 2: "skip", "a=b": "text"}
     for wrong in ("age", "age=float", "=number"):
         with pytest.raises(click.BadParameter):
-            ColumnKinds().convert(wrong, None, None)
+            column_kinds(wrong)
 
 
 @pytest.mark.parametrize(("text", "value"), [("3", 3), ("-1", -1), ("age", "age")])

@@ -189,16 +189,16 @@ def test_rows_that_come_sorted_by_label_are_pointed_out(folder):
 @pytest.fixture(scope="module")
 def long_task(folder):
     svmlight(folder / "long.svm", n=30000, seed=2)
-    options = ["--epochs", 12, "--tol", "none", "--chunk-bytes", 20000, "-q"]
-    done = spawn("train", folder / "long.svm", "--model", folder / "whole", *options)
-    assert done.returncode == 0, done.stderr
-    return options
+    return ["--epochs", 12, "--tol", "none", "--chunk-bytes", 20000, "-q"]
 
 
-@pytest.mark.parametrize("more", [[], ["--shuffle"], ["--holdout", 7]], ids=str)
+@pytest.mark.parametrize(
+    "more", [[], *(pytest.param(more, marks=pytest.mark.long) for more in (["--shuffle"], ["--holdout", 7]))], ids=str
+)
 def test_a_training_that_is_killed_and_resumed_writes_the_same_bytes(folder, long_task, more):
     options = [*long_task, *more]
-    assert spawn("train", folder / "long.svm", "--model", folder / "whole", *options).returncode == 0
+    done = spawn("train", folder / "long.svm", "--model", folder / "whole", *options)
+    assert done.returncode == 0, done.stderr
     random, kills = np.random.default_rng(0), int(os.environ.get("ROSENBLATT_KILLS", "2"))
     model, checkpoint = folder / "killed", folder / "checkpoint"
     model.unlink(missing_ok=True)

@@ -48,7 +48,6 @@ def test_on_integers_the_log_is_the_one_of_blocks(multiclass, shuffle, data, see
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(unbounded, "GRAM_COLUMNS_AHEAD", 3)
             patch.setattr(unbounded, "COLUMNS_PER_SHARE", 2)
-            patch.setattr(unbounded, "UPDATE_EPOCHS", 1)
             whole = KernelPerceptron(tol=None, **options).fit(X, label, sample_weight)
         same_runs(whole, KernelPerceptron(tol=None, **options, **BLOCKWISE).fit(X, label, sample_weight))
 

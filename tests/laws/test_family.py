@@ -291,8 +291,18 @@ class UnitPerceptron(LinearClassifier):
 
 
 @pytest.mark.parametrize("model", [*STREAMS, PocketPerceptron(), MaximumMargin(), Winnow(balanced=False)], ids=str)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("index", [None, np.int32, np.int64], ids=["dense", "int32", "int64"])
+@pytest.mark.parametrize(
+    ("dtype", "index"),
+    [
+        pytest.param(np.float64, None, id="float64-dense"),
+        pytest.param(np.float32, None, id="float32-dense"),
+        pytest.param(np.float64, np.int32, id="float64-int32"),
+        # The same loops, compiled once more for each of these.
+        pytest.param(np.float64, np.int64, id="float64-int64", marks=pytest.mark.long),
+        pytest.param(np.float32, np.int32, id="float32-int32", marks=pytest.mark.long),
+        pytest.param(np.float32, np.int64, id="float32-int64", marks=pytest.mark.long),
+    ],
+)
 def test_every_storage_and_number_type_is_taken(model, dtype, index):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, (60, 5)).astype(dtype)

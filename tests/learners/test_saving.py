@@ -201,7 +201,9 @@ STORAGES = {
 
 
 @pytest.mark.parametrize("model", DUALS, ids=str)
-@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize(
+    "storage", ["dense", "csr", *(pytest.param(name, marks=pytest.mark.long) for name in ("dense32", "csr32"))]
+)
 def test_an_expansion_comes_back_as_it_was(model, storage, tmp_path):
     X, y = rows()
     fitted = clone(model).fit(STORAGES[storage](X), y)

@@ -41,6 +41,13 @@ UNWEIGHTED = np.empty(0)
 TAKES_ANY_ROW = [model for model in STREAMS if not isinstance(model, VotedPerceptron)]
 streams = pytest.mark.parametrize("model", STREAMS, ids=str)
 
+
+def others_long(models):
+    """Mark all models of a class but the first as long, where they only compile the same source once more."""
+    first = {type(model): model for model in reversed(models)}.values()
+    return [pytest.param(model, marks=[] if model in first else pytest.mark.long) for model in models]
+
+
 ROWS = {
     "array": lambda x: x,
     "list": lambda x: x.tolist(),
@@ -117,8 +124,15 @@ def test_sparse_rows_and_dicts_teach_what_arrays_teach(model):
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS.keys())
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("multiclass", ["ovr", "joint"])
+@pytest.mark.parametrize(
+    ("multiclass", "dtype"),
+    [
+        ("ovr", np.float64),
+        ("ovr", np.float32),
+        ("joint", np.float64),
+        pytest.param("joint", np.float32, marks=pytest.mark.long),  # compiles the loops of the others once more
+    ],
+)
 def test_rows_of_every_kind_and_number_type_are_taken(row, dtype, multiclass):
     X, y = rows_of(3)
     model = Perceptron(multiclass=multiclass)
@@ -130,7 +144,7 @@ def test_rows_of_every_kind_and_number_type_are_taken(row, dtype, multiclass):
     assert [found.predict_one(row(x)) for x in X] == expected.predict(X).tolist()
 
 
-@streams
+@pytest.mark.parametrize("model", others_long(STREAMS), ids=str)
 def test_single_precision_rows_make_single_precision_streams(model):
     X, y = rows_of(2)
     X = X.astype(np.float32)
@@ -264,7 +278,7 @@ def test_one_class_alone_predicts_itself():
 # ------------------------------------------------------------------------------------------------------ rows with names
 
 
-@pytest.mark.parametrize("model", TAKES_ANY_ROW, ids=str)
+@pytest.mark.parametrize("model", others_long(TAKES_ANY_ROW), ids=str)
 def test_dicts_are_the_matrix_that_a_vectorizer_makes_of_them(model):
     rng = np.random.default_rng(0)
     rows = [{f"w{k}": rng.uniform(0.5, 4.0) for k in rng.choice(4 + i // 3, size=3, replace=False)} for i in range(40)]

@@ -41,26 +41,9 @@ WAYS: dict[Multiclass, str] = {
 
 
 def run_demo(output: Path | None, console: Console) -> int:
-    """Train on two real data sets, report on the console, and save a picture.
+    """Train on two real data sets, report on the console, and save a picture if `output` is a path; return 0.
 
-    Parameters
-    ----------
-    output : Path or None
-        File for the picture; the suffix chooses the format. None for no picture.
-    console : rich.console.Console
-        Where to report. A terminal shows the epochs live, a file gets a few lines.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-
-    Raises
-    ------
-    InvalidInput
-        If the picture cannot be saved there.
-    MissingExtra
-        If there is to be a picture, but matplotlib is not installed.
+    A terminal shows the epochs live, a file gets a few lines.
     """
     kind = "" if output is None else _check_output(output)
     _compile()
@@ -111,7 +94,8 @@ def _tumours(console: Console) -> Run:
     _say(console, "It goes through the tumours again and again; each pass is an epoch.")
     model = _watched_fit(console, data)
     run: Run = model.run_
-    _say(console, f"  mistakes per epoch   {_mistakes(run, console)}")
+    bars = sparkline(run.mistakes, ascii_only=not console.encoding.lower().startswith("utf"))
+    _say(console, f"  mistakes per epoch   {bars}")
     for name, X, y in (("learned from", data.X, data.y), ("never seen", data.X_test, data.y_test)):
         _say(console, f"  tumours {name:<12} [bold]{accuracy(y, model.predict(X)):.1%}[/] of {y.size} right")
     _say(console, f"  It stopped because {model.stop_reason_}")
@@ -122,25 +106,18 @@ def _tumours(console: Console) -> Run:
 
 def _watched_fit(console: Console, data: Split) -> Any:
     """Train, and show the epochs: live on a terminal, else in a few lines."""
-    if console.is_terminal:
-        columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn()
-        with Progress(*columns, console=console, transient=True) as progress:
-            task = progress.add_task("learning", total=None)
+    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("learning", total=None)
 
-            def show(epoch: Epoch) -> None:
+        def show(epoch: Epoch) -> None:
+            if console.is_terminal:
                 progress.update(task, description=f"epoch {epoch.number}: {count(epoch.mistakes, 'mistake')}")
+            elif epoch.number in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000):
+                plural = "" if epoch.mistakes == 1 else "s"
+                _say(console, f"  epoch {epoch.number:>4}: {epoch.mistakes:>3} mistake{plural}")
 
-            return Perceptron(tol=None, keep="best", random_state=SEED, callback=show).fit(data.X, data.y)
-
-    def report(epoch: Epoch) -> None:
-        if epoch.number in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000):
-            _say(console, f"  epoch {epoch.number:>4}: {epoch.mistakes:>3} mistake{'' if epoch.mistakes == 1 else 's'}")
-
-    return Perceptron(tol=None, keep="best", random_state=SEED, callback=report).fit(data.X, data.y)
-
-
-def _mistakes(run: Run, console: Console) -> str:
-    return sparkline(run.mistakes, ascii_only=not console.encoding.lower().startswith("utf"))
+        return Perceptron(tol=None, keep="best", random_state=SEED, callback=show).fit(data.X, data.y)
 
 
 def _geometry(console: Console, model: Any, data: Split) -> None:
@@ -274,19 +251,9 @@ _ENDS = {
 
 
 def sparkline(counts: Sequence[int], *, ascii_only: bool = False) -> str:
-    """Return counts as a line of bars; with many counts, each bar is the mean of several.
+    """Return counts, at least one, as a line of bars, with the first and the last count.
 
-    Parameters
-    ----------
-    counts : sequence of int
-        One for each epoch, at least one.
-    ascii_only : bool
-        Use ASCII characters for the bars.
-
-    Returns
-    -------
-    str
-        The bars, the first and the last count, and the number of epochs in a bar.
+    With many counts each bar is the mean of several, and the line says of how many.
     """
     bars = np.array_split(np.asarray(counts), min(MAX_BARS, len(counts)))
     means = [float(bar.mean()) for bar in bars]
@@ -311,18 +278,7 @@ def ends_in_words(stops: Sequence[Stop]) -> str:
 
 
 def text_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """Return a table to print on a console.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Headings. One that begins with < aligns its column to the left.
-    rows : iterable of sequences of str
-
-    Returns
-    -------
-    rich.table.Table
-    """
+    """Return a table to print on a console. A heading that begins with < aligns its column to the left."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         table.add_column(column.removeprefix("<"), justify="left" if column.startswith("<") else "right")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
@@ -39,9 +40,7 @@ from rosenblatt.training.stream import NO_CLASSES, RegressionStream, Stream
 
 # A row is predicted by weights that have learned all blocks of this size before its own.
 ROWS_PER_BLOCK = 64
-# The table of errors is printed for at most this many classes.
-MOST_CLASSES_SHOWN = 20
-_WAYS = "How to measure"
+_way = partial(option, section="How to measure")
 OF_SEVERAL_PASSES = (
     *("max_iter", "shuffle", "random_state", "tol", "n_iter_no_change", "keep", "max_seconds", "batch"),
     *("shards", "mixes", "n_jobs"),
@@ -94,7 +93,7 @@ class Score:
             for one in figures["classes"]
         ]
         lines.append(table(("label", "rows", "predicted", "precision", "recall"), rows))
-        if len(rows) <= MOST_CLASSES_SHOWN:
+        if len(rows) <= 20:  # a larger table of errors does not fit on a screen
             labels = sorted({label for pair in self.pairs for label in pair})
             counts = [[plain(true), *(self.pairs[true, guess] for guess in labels)] for true in labels]
             lines += ["", table(("label / predicted", *(str(plain(label)) for label in labels)), counts)]
@@ -107,16 +106,10 @@ def _share(value: float | None) -> str:
 
 @click.command(cls=Sections)
 @files_argument
-@option("-m", "--model", section=_WAYS, type=click.Path(dir_okay=False), help="Predict with this model.")
-@option(
-    "--folds",
-    section=_WAYS,
-    type=click.IntRange(2),
-    help="Train K models, each without every K-th row, and predict those rows.",
-)
-@option(
+@_way("-m", "--model", type=click.Path(dir_okay=False), help="Predict with this model.")
+@_way("--folds", type=click.IntRange(2), help="Train K models, each without every K-th row, and predict those rows.")
+@_way(
     "--progressive",
-    section=_WAYS,
     is_flag=True,
     help=f"Predict {ROWS_PER_BLOCK} rows, then learn them, and so on to the end of the files.",
 )

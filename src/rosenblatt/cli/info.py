@@ -40,10 +40,7 @@ from rosenblatt.training.model import load_linear
     help="Number of features with the largest weights to show.",
 )
 @option(
-    "--names",
-    type=click.Path(),
-    metavar="DATA",
-    help="Data file in which to look up the names of hashed features.",
+    "--names", type=click.Path(), metavar="DATA", help="Data file in which to look up the names of hashed features."
 )
 @json_option
 @input_options

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,40 +72,26 @@ def together(*decorators: Decorator) -> Decorator:
     return decorate
 
 
-class Range(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """A range of n-grams: 2, or 1-2."""
-
-    name = "n-m"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the shortest and the longest n; None for "none"."""
-        if value is None or isinstance(value, tuple):
-            return value
-        if value.lower() == "none":
-            return None
-        first, _, last = value.partition("-")
-        try:
-            return int(first), int(last or first)
-        except ValueError:
-            self.fail(f"{value!r} is not a range of n-grams. Write 1, or 1-2, or none.", param, ctx)
+def ngram_range(text: str) -> tuple[int, int] | None:
+    """Return the shortest and the longest n of "2" or "1-2"; None for "none"."""
+    if text.lower() == "none":
+        return None
+    first, _, last = text.partition("-")
+    try:
+        return int(first), int(last or first)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a range of n-grams. Write 1, or 1-2, or none.") from None
 
 
-class ColumnKinds(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """Kinds of columns, such as age=number,city=category."""
-
-    name = "name=kind,..."
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return a dict from names or positions to kinds."""
-        if not isinstance(value, str):
-            return value
-        kinds: dict[str | int, str] = {}
-        for part in value.split(","):
-            name, _, kind = part.rpartition("=")
-            if kind not in COLUMN_KINDS or not name:
-                self.fail(f"{part!r} is not name=kind with one of the kinds {', '.join(COLUMN_KINDS)}.", param, ctx)
-            kinds[position_or_name(name)] = kind
-        return kinds
+def column_kinds(text: str) -> dict[str | int, str]:
+    """Return a dict from names or positions to kinds, of columns such as "age=number,city=category"."""
+    kinds: dict[str | int, str] = {}
+    for part in text.split(","):
+        name, _, kind = part.rpartition("=")
+        if kind not in COLUMN_KINDS or not name:
+            raise click.BadParameter(f"{part!r} is not name=kind with one of the kinds {', '.join(COLUMN_KINDS)}.")
+        kinds[position_or_name(name)] = kind
+    return kinds
 
 
 def position_or_name(text: str) -> str | int:
@@ -115,137 +102,93 @@ def position_or_name(text: str) -> str | int:
         return text
 
 
-_INPUT, _FEATURES = "Input", "Features"
+_input_option, _feature_option = partial(option, section="Input"), partial(option, section="Features")
 _SWITCH = click.Choice(("auto", "yes", "no"))
 
-_on_error = option(
+_on_error = _input_option(
     "--on-error",
-    section=_INPUT,
     type=click.Choice(("raise", "skip")),
     default="raise",
     show_default=True,
     help="On an invalid line, stop with an error, or skip and count it.",
 )
-_threads = option(
-    "--threads",
-    section=_INPUT,
-    type=click.IntRange(0),
-    default=2,
-    show_default=True,
-    help="Threads that read and parse files.",
+_threads = _input_option(
+    "--threads", type=click.IntRange(0), default=2, show_default=True, help="Threads that read and parse files."
 )
-_chunk_bytes = option(
+_chunk_bytes = _input_option(
     "--chunk-bytes",
-    section=_INPUT,
     type=click.IntRange(1),
     help="Size of the chunks that are parsed at once. The model depends on it only if chunks are shuffled.",
 )
 
 _reading_options = together(
-    option(
+    _input_option(
         "-f",
         "--format",
-        section=_INPUT,
         type=click.Choice(list(formats.ALL)),
         help="Format; detected from content and name by default.",
     ),
-    option(
+    _input_option(
         "-l",
         "--label",
-        section=_INPUT,
         metavar="NAME",
         help="Column with the labels, by name or position (-1 is the last). By default the one called label, y, class "
         "or target, else the last.",
     ),
-    option(
+    _input_option(
         "--label-type",
-        section=_INPUT,
         type=click.Choice(("auto", "number", "text")),
         default="auto",
         show_default=True,
         help="Type of the labels.",
     ),
-    option(
-        "--header",
-        section=_INPUT,
-        type=_SWITCH,
-        default="auto",
-        show_default=True,
-        help="Whether a table starts with column names.",
+    _input_option(
+        "--header", type=_SWITCH, default="auto", show_default=True, help="Whether a table starts with column names."
     ),
-    option(
+    _input_option(
         "--columns",
-        section=_INPUT,
-        type=ColumnKinds(),
+        type=column_kinds,
+        metavar="NAME=KIND,...",
         help=f"Kinds of columns, by name or position, to override those detected: {', '.join(COLUMN_KINDS)}.",
     ),
-    option(
-        "--zero-based",
-        section=_INPUT,
-        type=_SWITCH,
-        default="auto",
-        show_default=True,
-        help="Whether svmlight columns count from 0.",
+    _input_option(
+        "--zero-based", type=_SWITCH, default="auto", show_default=True, help="Whether svmlight columns count from 0."
     ),
     _on_error,
     _threads,
     _chunk_bytes,
 )
 _word_options = together(
-    option(
+    _feature_option(
         "--words",
-        section=_FEATURES,
-        type=Range(),
+        type=ngram_range,
+        metavar="N-M",
         default="1",
         show_default=True,
         help="Word n-grams, such as 1-2, or none.",
     ),
-    option("--letters", section=_FEATURES, type=Range(), help="Character n-grams within words, such as 3-5."),
-    option(
-        "--lowercase/--keep-case",
-        section=_FEATURES,
-        default=True,
-        show_default=True,
-        help="Whether to ignore case.",
-    ),
+    _feature_option("--letters", type=ngram_range, metavar="N-M", help="Character n-grams within words, such as 3-5."),
+    _feature_option("--lowercase/--keep-case", default=True, show_default=True, help="Whether to ignore case."),
 )
 input_options = together(
     _reading_options,
-    option(
-        "-b",
-        "--bits",
-        section=_FEATURES,
-        type=int,
-        default=18,
-        show_default=True,
-        help="Hash names to 2^bits columns.",
-    ),
-    option(
-        "--dictionary",
-        section=_FEATURES,
-        is_flag=True,
-        help="Use exact names instead of hashes, at most 2^bits of them.",
-    ),
+    _feature_option("-b", "--bits", type=int, default=18, show_default=True, help="Hash names to 2^bits columns."),
+    _feature_option("--dictionary", is_flag=True, help="Use exact names instead of hashes, at most 2^bits of them."),
     _word_options,
-    option(
+    _feature_option(
         "--counts",
-        section=_FEATURES,
         type=click.Choice(("binary", "count", "log")),
         default="log",
         show_default=True,
         help="Value of a word that occurs c times: 1, c or 1 + ln c.",
     ),
-    option(
+    _feature_option(
         "--normalise/--no-normalise",
-        section=_FEATURES,
         default=None,
         help="Divide each row by its norm; the default if all features are words.",
     ),
-    option(
-        "--standardise",
-        section=_FEATURES,
-        is_flag=True,
-        help="Centre and scale the numeric columns of a table, by the rows read so far.",
+    _feature_option(
+        "--standardise", is_flag=True, help="Centre and scale the numeric columns of a table, by the rows read so far."
     ),
 )
 

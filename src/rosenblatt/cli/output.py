@@ -11,25 +11,9 @@ from typing import Any, TextIO
 
 from rosenblatt.text import count
 
-# Seconds between updates of the bar, and between lines in a file.
-SECONDS_PER_FRAME = 0.1
-SECONDS_PER_LINE = 10.0
-BAR_WIDTH = 24
-MOST_FILES_SHOWN = 20
-
 
 class ProgressBar:
-    """Print the progress of a training.
-
-    Parameters
-    ----------
-    source : FileSource
-    epochs : int
-        Maximum number of epochs.
-    quiet : bool
-    stream : file
-        Where to print, stderr by default. A terminal gets a bar.
-    """
+    """Print the progress of a training, on stderr by default: a terminal gets a bar, a file gets lines."""
 
     def __init__(self, source: Any, epochs: int, quiet: bool, stream: TextIO | None = None) -> None:
         self.source, self.epochs, self.quiet = source, epochs, quiet
@@ -44,7 +28,7 @@ class ProgressBar:
         """Print the progress of an epoch, if the last time was long enough ago."""
         self.rows_of_epoch = runner.trials
         now = time.monotonic()
-        if self.quiet or now - self.last < (SECONDS_PER_FRAME if self.terminal else SECONDS_PER_LINE):
+        if self.quiet or now - self.last < (0.1 if self.terminal else 10.0):
             return
         self.last = now
         rows = self.rows + self.rows_of_epoch
@@ -88,13 +72,7 @@ class ProgressBar:
 def notice_while_waiting(text: str, first: float = 5.0, stream: TextIO | None = None) -> Iterator[None]:
     """Print a line while the body takes long: after `first` seconds, then each time the waiting time has doubled.
 
-    Parameters
-    ----------
-    text : str
-        The line, with {} for the elapsed seconds.
-    first : float
-    stream : file
-        Where to print, stderr by default.
+    The line has {} for the elapsed seconds.
     """
     done, out = threading.Event(), stream or sys.stderr
 
@@ -117,8 +95,8 @@ def bar(share: float | None) -> str:
     """Return a progress bar; empty if the share is unknown."""
     if share is None:
         return ""
-    full = round(BAR_WIDTH * min(max(share, 0.0), 1.0))
-    return f"[{'#' * full}{'.' * (BAR_WIDTH - full)}]"
+    full = round(24 * min(max(share, 0.0), 1.0))
+    return f"[{'#' * full:.<24}]"
 
 
 def abbreviated(number: float) -> str:
@@ -137,7 +115,7 @@ def duration(seconds: float) -> str:
 
 def rows_of_files(rows: Mapping[str, int]) -> str:
     """Return a line with the number of rows of each file; beyond 20 files, a total of the rest."""
-    shown = list(rows.items())[:MOST_FILES_SHOWN]
+    shown = list(rows.items())[:20]
     lines = [f"{path}: {count(number, 'row')}" for path, number in shown]
     if len(rows) > len(shown):
         rest = sum(rows.values()) - sum(number for _, number in shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import click
@@ -19,60 +20,52 @@ from rosenblatt.cli.options import (
     quiet_option,
     read_all,
 )
-from rosenblatt.cli.training import learner_options, take_learner, trainable
+from rosenblatt.cli.training import learner_option, learner_options, take_learner, trainable, training_option
 from rosenblatt.files.opening import Inputs
 
-_TRAINING, _REPORT = "Training", "Report"
+_report_option = partial(option, section="Report")
 DEFAULT_LEARNER = "perceptron"
 
 
 @click.command(cls=Sections)
 @files_argument
-@option(
+@_report_option(
     "-o",
     "--output",
-    section=_REPORT,
     type=click.Path(dir_okay=False),
     metavar="FILE",
     required=True,
     help="File for the report, a single HTML page.",
 )
-@option("--title", section=_REPORT, help="Title of the report.")
-@option("--test", section=_REPORT, type=click.Path(), metavar="FILE", help="Evaluate on the rows of this file as well.")
-@option(
-    "--holdout",
-    section=_REPORT,
-    type=click.IntRange(2),
-    metavar="K",
-    help="Hold out every K-th row, and evaluate on them as well.",
+@_report_option("--title", help="Title of the report.")
+@_report_option("--test", type=click.Path(), metavar="FILE", help="Evaluate on the rows of this file as well.")
+@_report_option(
+    "--holdout", type=click.IntRange(2), metavar="K", help="Hold out every K-th row, and evaluate on them as well."
 )
-@option(
+@_report_option(
     "--time-limit",
-    section=_REPORT,
     type=click.FloatRange(0, min_open=True),
     default=10.0,
     show_default=True,
     metavar="SECONDS",
     help="Time limit of the proof of separability.",
 )
-@option(
+@learner_option(
     "--learner",
-    section="Learner",
     type=click.Choice(tuple(name for name, cls in trainable().items() if hasattr(cls, "decision_function"))),
     default=DEFAULT_LEARNER,
     show_default=True,
     help="The algorithm.",
 )
 @learner_options()
-@option(
+@training_option(
     "--max-iter",
     "--epochs",
     "max_iter",
-    section=_TRAINING,
     type=click.IntRange(1),
     help="Maximum number of passes over the rows; by default that of the learner.",
 )
-@option("--shuffle/--no-shuffle", section=_TRAINING, default=True, show_default=True, help="Shuffle the rows.")
+@training_option("--shuffle/--no-shuffle", default=True, show_default=True, help="Shuffle the rows.")
 @quiet_option
 @input_options
 def report(files: tuple[str, ...], **options: Any) -> None:

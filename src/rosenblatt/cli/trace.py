@@ -12,9 +12,6 @@ from rosenblatt.cli.output import table
 from rosenblatt.training.tables import trial_table
 from rosenblatt.training.trace import trace as trials_of
 
-# The table has columns for the weights up to this many features.
-MOST_WEIGHTS_SHOWN = 8
-
 
 @click.command(cls=Sections)
 @files_argument
@@ -53,7 +50,7 @@ def trace(files: tuple[str, ...], **options: Any) -> None:
             keys = ("t", "epoch", "row", "label", "score", "mistake")
             print_json({key: getattr(trial, key) for key in keys} | {"w": trial.w.tolist(), "b": float(trial.b)})
     else:
-        width = X.shape[1] if X.shape[1] <= MOST_WEIGHTS_SHOWN else 0
+        width = X.shape[1] if X.shape[1] <= 8 else 0  # columns for more weights do not fit on a screen
         features = list(names or [f"w{j}" for j in range(width)])[:width]
         lines = [_line(trial, width) for trial in islice(trials, limit)]
         click.echo(table(("trial", "epoch", "row", "label", "score", "", *features, "bias"), lines))

@@ -37,6 +37,7 @@ from rosenblatt.cli.training import (
     job_of,
     shown_labels,
     take_learner,
+    training_option,
     training_options,
 )
 from rosenblatt.data.memory import physical_memory
@@ -59,10 +60,6 @@ from rosenblatt.training.checkpoint import Checkpoint
 from rosenblatt.training.chunked import learn_chunks
 from rosenblatt.training.sharded import LocalShards
 
-_TRAINING = "Training"
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-# Smaller files are parsed again in each pass: a cache would not save time.
-SMALL_BYTES = 1 << 24
 # Options that do not apply to shards.
 WITHOUT_SHARDS = (
     *("holdout", "validation", "cache", "no_cache", "cache_bytes", "checkpoint", "every", "resume", "classes"),
@@ -73,50 +70,41 @@ WITHOUT_SHARDS = (
 @files_argument
 @option("-o", "--model", required=True, type=click.Path(dir_okay=False), help="File for the model.")
 @training_options()
-@option(
+@training_option(
     "--holdout",
-    section=_TRAINING,
     type=click.IntRange(2),
     metavar="K",
     help="Hold out every K-th row to measure the error; stop when it no longer falls, and keep the best weights.",
 )
-@option(
-    "--validation",
-    section=_TRAINING,
-    type=click.Path(),
-    metavar="FILE",
-    help="Measure the error on the rows of this file instead.",
+@training_option(
+    "--validation", type=click.Path(), metavar="FILE", help="Measure the error on the rows of this file instead."
 )
-@option(
+@training_option(
     "--cache",
-    section=_TRAINING,
     type=click.Path(dir_okay=False),
     metavar="FILE",
     help="Keep the parsed rows in this file for later passes and runs. By default, passes over large files use a "
     "temporary cache beside the model.",
 )
-@option("--no-cache", section=_TRAINING, is_flag=True, help="Parse the files again in each pass.")
-@option("--cache-bytes", section=_TRAINING, type=click.IntRange(1), help="Maximum size of the cache.")
-@option(
+@training_option("--no-cache", is_flag=True, help="Parse the files again in each pass.")
+@training_option("--cache-bytes", type=click.IntRange(1), help="Maximum size of the cache.")
+@training_option(
     "--checkpoint",
-    section=_TRAINING,
     type=click.Path(dir_okay=False),
     metavar="FILE",
     help="Checkpoint file; continue later with --resume.",
 )
-@option(
+@training_option(
     "--every",
-    section=_TRAINING,
     type=click.FloatRange(0),
     default=60.0,
     show_default=True,
     metavar="SECONDS",
     help="Time between checkpoints.",
 )
-@option("--resume", section=_TRAINING, is_flag=True, help="Continue from the checkpoint, if there is one.")
-@option(
+@training_option("--resume", is_flag=True, help="Continue from the checkpoint, if there is one.")
+@training_option(
     "--dask",
-    section=_TRAINING,
     metavar="ADDRESS",
     help="Train on the cluster of this Dask scheduler, whose workers see the files under the same paths. Each file is "
     "a shard unless --shards sets their number.",
@@ -161,8 +149,8 @@ def keep_memory() -> None:
     """Let the process keep freed memory: threads that parse would wait for fresh pages, a fifth of the time."""
     with suppress(OSError, AttributeError):  # only glibc has this
         library = ctypes.CDLL(None)
-        for parameter in (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD):
-            library.mallopt(parameter, 1 << 30)
+        for threshold in (-3, -1):  # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD
+            library.mallopt(threshold, 1 << 30)
 
 
 class _Training:
@@ -334,8 +322,9 @@ class _SameReading:
 
 
 def _are_large(files: list[str]) -> bool:
+    """Return whether a cache saves time: files of less than 16 MB are parsed again as fast."""
     try:
-        return "-" not in files and sum(os.path.getsize(path) for path in files) > SMALL_BYTES
+        return "-" not in files and sum(os.path.getsize(path) for path in files) > 1 << 24
     except OSError:  # a pattern, or a file that cannot be read, which the source will report
         return True
 

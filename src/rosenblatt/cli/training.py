@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import click
@@ -21,8 +21,6 @@ from rosenblatt.training.plan import Plan
 from rosenblatt.training.stream import Settings
 
 DEFAULT_LEARNER = "averaged"
-# One pass is rarely enough, and more than a few rarely help.
-DEFAULT_EPOCHS = 5
 # Parameters that make no sense here, or that have an option of another form.
 WITHOUT_OPTION = (
     *("callback", "verbose", "warm_start", "init", "early_stopping", "validation_fraction"),
@@ -30,7 +28,7 @@ WITHOUT_OPTION = (
 )
 # The kinds of values of a parameter in Python, and those of its option.
 _KINDS = {'"': "", " or callable": "", ", RandomState or None": "", " or None": ", none", "bool": "yes, no"}
-_LEARNING, _TRAINING = "Learner", "Training"
+learner_option, training_option = partial(option, section="Learner"), partial(option, section="Training")
 
 
 @cache
@@ -48,17 +46,6 @@ def _parameters() -> dict[str, dict[str, Parameter]]:
             if name not in WITHOUT_OPTION:
                 declarations.setdefault(name, {})[learner] = parameter
     return dict(sorted(declarations.items()))
-
-
-class Value(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """The value of a declared parameter."""
-
-    def __init__(self, kind: str) -> None:
-        self.name = kind
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value that a text stands for."""
-        return value if not isinstance(value, str) else value_of(value)
 
 
 def value_of(text: str) -> Any:
@@ -89,7 +76,7 @@ def _option_of(name: str, owners: dict[str, Parameter]) -> Decorator:
     for python, here in _KINDS.items():
         kind = kind.replace(python, here)
     flag = f"--{name.replace('_', '-')}"
-    return option(flag, name, section=_LEARNING, type=Value(kind), metavar=kind, help=text)
+    return learner_option(flag, name, type=value_of, metavar=kind, help=text)
 
 
 def learner_options() -> Decorator:
@@ -100,44 +87,37 @@ def learner_options() -> Decorator:
 def training_options() -> Decorator:
     """Return a decorator that adds all options of training."""
     return together(
-        option(
+        learner_option(
             "--learner",
-            section=_LEARNING,
             type=click.Choice(tuple(trainable())),
             default=DEFAULT_LEARNER,
             show_default=True,
             help="Learning algorithm.",
         ),
         learner_options(),
-        option(
+        learner_option(
             "--class-weight",
-            section=_LEARNING,
             metavar="LABEL=FACTOR,...",
             help='Weight of each class, or "balanced", which counts all labels first.',
         ),
-        option(
+        training_option(
             "--max-iter",
             "--epochs",
             "--passes",
             "max_iter",
-            section=_TRAINING,
             type=click.IntRange(1),
-            default=DEFAULT_EPOCHS,
+            default=5,  # one pass is rarely enough, and more than a few rarely help
             show_default=True,
             help="Maximum number of passes over the rows.",
         ),
-        option(
+        training_option(
             "--shuffle/--no-shuffle",
-            section=_TRAINING,
             default=False,
             show_default=True,
             help="Shuffle the chunks and the rows in each, after the first pass; needs a cache.",
         ),
-        option(
-            "--classes",
-            section=_TRAINING,
-            metavar="A,B,...",
-            help="All labels, if some may first appear late on standard input.",
+        training_option(
+            "--classes", metavar="A,B,...", help="All labels, if some may first appear late on standard input."
         ),
     )
 
@@ -212,13 +192,7 @@ def check_class_weight(weights: Any, classes: Any) -> None:
 def configuration(learner: Any, class_weight: str | None, first: bool) -> Callable[[FirstChunkStats], Settings]:
     """Return a function that completes the settings of a learner from the first rows and the labels.
 
-    Parameters
-    ----------
-    learner : EpochLearner
-    class_weight : str or None
-        The option.
-    first : bool
-        Whether to collect all labels before training if the first rows lack one of `class_weight`.
+    `first` is whether to collect all labels before training if the first rows lack one of the option `class_weight`.
     """
 
     def configure(look: FirstChunkStats) -> Settings:
@@ -242,14 +216,7 @@ def job_of(
 ) -> tuple[dict[str, Any], ChunkedJob]:
     """Remove the options of training from all options; return them as plain values, and the job.
 
-    Parameters
-    ----------
-    source : FileSource
-    options : dict
-    validates : bool
-        Whether rows are held out.
-    first : bool
-        Whether labels can be collected before training.
+    `validates` is whether rows are held out, `first` whether labels can be collected before training.
     """
     name, learner = take_learner(options)
     class_weight, classes = options.pop("class_weight"), options.pop("classes")

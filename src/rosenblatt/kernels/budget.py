@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,50 +29,26 @@ EXPENSIVE_ROWS_PER_BLOCK = 8  # the same if a similarity is so slow that none ma
 
 @dataclass(frozen=True)
 class Budget:
-    """How many vectors to keep, and which to remove when there are more.
-
-    Attributes
-    ----------
-    size : int
-        Maximum number of vectors.
-    rule : {"random", "forgetron", "projectron"}
-    residual : float
-        For the Projectron: distance from the span, as a share of a row's length, below which a row is projected.
-    seed : int
-        For the random draws.
-    """
+    """How many vectors to keep, and which to remove when there are more."""
 
     size: int
-    rule: str = "random"
+    rule: str = "random"  # one of BUDGET_RULES
+    # For the Projectron: distance from the span, as a share of a row's length, below which a row is projected.
     residual: float = 0.1
-    seed: int = 0
+    seed: int = 0  # of the random draws
 
 
 @stored("BudgetState")
 @dataclass(frozen=True)
 class BudgetState:
-    """The memory of a budget rule, beside the expansion, with which a stream continues.
+    """The memory of a budget rule, beside the expansion, with which a stream continues."""
 
-    Attributes
-    ----------
-    rule : {"random", "forgetron", "projectron"}
-        The rule that wrote it. Another rule would misread the arrays.
-    gram : array of shape (size, size) or (0, 0)
-        Similarities among the vectors for the Forgetron; their inverse for the Projectron.
-    born : int array of shape (size,)
-        How many vectors had entered before each.
-    count : int array of shape (2,)
-        Vectors in use; vectors that ever entered.
-    damage, errors : arrays of shape (n_problems,)
-        Damage by removals, and mistakes, for the Forgetron.
-    """
-
-    rule: str
-    gram: Array
-    born: Array
-    count: Array
-    damage: Array
-    errors: Array
+    rule: str  # the rule that wrote it: another would misread the arrays
+    gram: Array  # (size, size) similarities among the vectors for the Forgetron, their inverse for the Projectron
+    born: Array  # (size,) how many vectors had entered before each
+    count: Array  # (2,) vectors in use; vectors that ever entered
+    damage: Array  # (n_problems,) damage by removals, for the Forgetron
+    errors: Array  # (n_problems,) mistakes, for the Forgetron
 
     @classmethod
     def empty(cls, budget: Budget, problems: int) -> BudgetState:
@@ -108,26 +83,10 @@ class BudgetState:
 def run_budgeted(
     job: KernelJob, budget: Budget, state: BudgetState, after_trial: AfterTrial | None = None
 ) -> tuple[Expansion, Run, BudgetState]:
-    """Train on a budget.
+    """Train on a budget; return what was learned, the record, and what the rule needs to continue.
 
-    Parameters
-    ----------
-    job : KernelJob
-    budget : Budget
-    state : BudgetState
-        Of the expansion that the job starts from. It is not changed.
-    after_trial : callable, optional
-        Called after each trial with the runner, the block and the place of the row in it. It changes nothing: the
-        trials are those of a run without it, to the last bit.
-
-    Returns
-    -------
-    Expansion
-        What was learned, without a log.
-    Run
-        The record.
-    BudgetState
-        What the rule needs to continue.
+    `after_trial` is called with the runner, the block and the place of the row in it. It changes nothing: the trials
+    are those of a run without it, to the last bit.
     """
     with Threads(alone=job.kernel.user_defined) as threads:
         runner = Budgeted(job, threads, budget, state)
@@ -135,7 +94,7 @@ def run_budgeted(
         record = run_job(job, runner)
         # The problems end together; the record has an end for each of them.
         stops = record.stops * (1 if runner.joint else runner.trials.size)
-        return runner.expansion(), replace(record, stops=stops), runner.state
+        return runner.expansion(), replace(record, stops=stops), BudgetState(budget.rule, *runner.vectors[2:])
 
 
 AfterTrial = Callable[["Budgeted", loops.RowBlock, int], None]
@@ -149,20 +108,15 @@ class Budgeted(KernelRunner):
 
     def __init__(self, job: KernelJob, threads: Threads, budget: Budget, state: BudgetState) -> None:
         super().__init__(job, threads)
-        self.budget, self.state = budget, deepcopy(state)
+        self.budget = budget
         self.rows_per_block = EXPENSIVE_ROWS_PER_BLOCK if job.kernel.expensive else ROWS_PER_BLOCK
-        self.vectors = loops.BudgetVectors(
-            coef=np.zeros((self.trials.size, budget.size)),
-            member=np.zeros(budget.size, np.int64),  # numbers in the pool
-            gram=self.state.gram,
-            born=self.state.born,
-            count=self.state.count,
-            damage=self.state.damage,
-            errors=self.state.errors,
-        )
+        coef = np.zeros((self.trials.size, budget.size))
+        member = np.zeros(budget.size, np.int64)  # numbers in the pool
+        memory = (state.gram, state.born, state.count, state.damage, state.errors)
+        self.vectors = loops.BudgetVectors(coef, member, *(array.copy() for array in memory))
         size = job.start.rows.size
-        self.vectors.coef[:, :size] = job.start.coef
-        self.vectors.member[:size] = np.arange(size)
+        coef[:, :size] = job.start.coef
+        member[:size] = np.arange(size)
 
     @property
     def member(self) -> Array:

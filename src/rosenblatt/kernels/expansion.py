@@ -34,26 +34,13 @@ class Log(NamedTuple):
 @stored("Expansion")
 @dataclass(frozen=True)
 class Expansion:
-    """The function f_p(x) = sum over s of coef[p, s] k(x_s, x), and the log of its updates.
+    """The function f_p(x) = sum over s of coef[p, s] k(x_s, x), and the log of its updates."""
 
-    Attributes
-    ----------
-    vectors : objects
-        The x_s, in the order of their first mistakes.
-    rows : int array of shape (n_vectors,)
-        Their numbers among all rows presented.
-    coef : array of shape (n_problems, n_vectors)
-    trials : int array of shape (n_problems,)
-        Trials so far.
-    log : Log
-        All updates; empty on a budget.
-    """
-
-    vectors: Objects
-    rows: Array
-    coef: Array
-    trials: Array
-    log: Log
+    vectors: Objects  # the x_s, in the order of their first mistakes
+    rows: Array  # (n_vectors,) their numbers among all rows presented
+    coef: Array  # (n_problems, n_vectors)
+    trials: Array  # (n_problems,) trials so far
+    log: Log  # all updates; empty on a budget
 
     @classmethod
     def empty(cls, objects: Objects, problems: int) -> Expansion:
@@ -90,10 +77,8 @@ class Expansion:
     def grow(self, change: Array) -> Expansion:
         """Return the expansion for more problems.
 
-        Parameters
-        ----------
-        change : int array of shape (n_problems, n_old_problems)
-            Row p has one entry, 1 or -1, where problem p continues an old one with that sign, or none if it is new.
+        Row p of `change` (n_problems, n_old_problems) has one entry, 1 or -1, where problem p continues an old one with
+        that sign, or none if it is new.
         """
         parts = []
         for p, line in enumerate(change):
@@ -107,18 +92,7 @@ class Expansion:
 
 
 def expand(kernel: Similarity, vectors: Objects, rows: Objects, coef: Array) -> Array:
-    """Compute the sums of coef[p, s] k(x_s, x) for each row x.
-
-    Parameters
-    ----------
-    kernel : Similarity
-    vectors, rows : objects
-    coef : array of shape (n_problems, n_vectors)
-
-    Returns
-    -------
-    array of shape (n_problems, n_rows)
-    """
+    """Return the sums of coef[p, s] k(x_s, x) for each row x, in shape (n_problems, n_rows)."""
     out = np.zeros((coef.shape[0], rows.shape[0]))
 
     def work(share: Array) -> None:
@@ -135,17 +109,7 @@ def expand(kernel: Similarity, vectors: Objects, rows: Objects, coef: Array) -> 
 def vote(kernel: Similarity, expansion: Expansion, rows: Objects) -> Array:
     """Return the votes of every f that training went through, once for each trial that it survived.
 
-    Parameters
-    ----------
-    kernel : Similarity
-    expansion : Expansion
-        With its log.
-    rows : objects
-
-    Returns
-    -------
-    array of shape (n_problems, n_rows)
-        Share of votes for minus share of votes against; the zero function abstains.
+    The result (n_problems, n_rows) is the share of votes for minus the share against; the zero function abstains.
     """
     log, problems = expansion.log, expansion.trials.size
     order = np.argsort(log.problem, kind="stable")

@@ -25,8 +25,6 @@ DENSE_PRODUCT_MAX_FEATURES = 2048
 # From this many features on, keeping a similarity is cheaper than computing it again. Writing to fresh memory is slow:
 # on MNIST, with 784 features, writing a gigabyte of similarities took 4 s of a fit of 14 s.
 CACHED_MIN_FEATURES = 4096
-# Rows of one block when only the diagonal of the similarities is needed, but whole blocks must be computed.
-DIAGONAL_ROWS_PER_BLOCK = 64
 
 
 def is_sparse(objects: Objects) -> bool:
@@ -62,12 +60,8 @@ def _dense(rows: Objects) -> Array:
 def width(gamma: float | str, objects: Objects) -> float:
     """Return the value of gamma for these rows.
 
-    Parameters
-    ----------
-    gamma : float, "scale" or "auto"
-        A number is returned as it is; "scale": 1 / (n_features * variance of all entries), or 1 if all entries are
-        equal; "auto": 1 / n_features.
-    objects : array or CSR matrix of shape (n_rows, n_features)
+    A number is returned as it is; "scale" gives 1 / (n_features * variance of all entries), or 1 if all entries are
+    equal; "auto" gives 1 / n_features.
     """
     if not isinstance(gamma, str):
         return float(gamma)
@@ -97,18 +91,10 @@ def _squares(rows: Objects) -> Array:
 
 
 class Similarity:
-    """A similarity of objects.
+    """A similarity of objects."""
 
-    Attributes
-    ----------
-    expensive : bool
-        Whether a similarity is so slow that none may be wasted.
-    user_defined : bool
-        Whether it calls a user's function, which need not be safe for threads.
-    """
-
-    expensive: ClassVar[bool] = False
-    user_defined: ClassVar[bool] = False
+    expensive: ClassVar[bool] = False  # whether a similarity is so slow that none may be wasted
+    user_defined: ClassVar[bool] = False  # whether it calls a user's function, which need not be safe for threads
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
         """Return k(row, vector) as an array of shape (n_vectors, n_rows)."""
@@ -120,8 +106,8 @@ class Similarity:
 
     def diagonal(self, rows: Objects) -> Array:
         """Return k(x, x) of each row."""
-        starts = range(0, rows.shape[0], DIAGONAL_ROWS_PER_BLOCK)
-        blocks = (rows[start : start + DIAGONAL_ROWS_PER_BLOCK] for start in starts)
+        # Whole blocks must be computed, of which the diagonal is needed: small ones waste less.
+        blocks = (rows[start : start + 64] for start in range(0, rows.shape[0], 64))
         return np.concatenate([np.diagonal(self.columns(block, block)) for block in blocks])
 
 
@@ -235,12 +221,12 @@ class Padded(Similarity):
 
     @property
     def expensive(self) -> bool:  # type: ignore[override]
-        """Whether the inner similarity is."""
+        """Whether the inner similarity is expensive."""
         return self.inner.expensive
 
     @property
     def user_defined(self) -> bool:  # type: ignore[override]
-        """Whether the inner similarity is."""
+        """Whether the inner similarity is a user's."""
         return self.inner.user_defined
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:

@@ -17,17 +17,7 @@ FIRST_CAPACITY = 256  # initial capacity of a growing array
 
 
 class ObjectPool:
-    """The objects of a run, numbered consecutively: the vectors it starts with, then its rows.
-
-    Parameters
-    ----------
-    kernel : Similarity
-    first : objects
-        The vectors that the run starts with.
-    rows : objects
-    cache_bytes : float
-        Maximum size of the similarities kept.
-    """
+    """The objects of a run, numbered consecutively: the vectors it starts with, then its rows."""
 
     def __init__(self, kernel: Similarity, first: Objects, rows: Objects, cache_bytes: float) -> None:
         self.kernel, self.first, self.rows = kernel, first, rows
@@ -41,18 +31,10 @@ class ObjectPool:
         """Return objects by their numbers."""
         if self.offset == 0:
             return take(self.rows, number)
-        early = int(np.searchsorted(number, self.offset)) if (np.diff(number) >= 0).all() else -1
-        if early == 0:
-            return take(self.rows, number - self.offset)
-        if early == number.size:
-            return take(self.first, number)
         old = number < self.offset
-        mixed = join(take(self.first, number[old]), take(self.rows, number[~old] - self.offset))
-        if early >= 0:
-            return mixed
-        place = np.empty(number.size, np.int64)
-        place[np.concatenate([np.flatnonzero(old), np.flatnonzero(~old)])] = np.arange(number.size)
-        return mixed[place]
+        parted = join(take(self.first, number[old]), take(self.rows, number[~old] - self.offset))
+        place = np.argsort(np.argsort(~old, kind="stable"))
+        return take(parted, place)
 
     def columns(self, number: Array, row: Array) -> Array:
         """Return the similarities of objects, by their numbers, with rows, in shape (objects, rows)."""
@@ -68,15 +50,7 @@ class ObjectPool:
 
 
 class ColumnCache:
-    """Columns of similarities with all rows, of the first vectors up to the capacity.
-
-    Parameters
-    ----------
-    n_rows : int
-    dtype : dtype
-    cache_bytes : float
-        Maximum size.
-    """
+    """Columns of similarities with all rows, of the first vectors up to the capacity, which bytes limit."""
 
     def __init__(self, n_rows: int, dtype: npt.DTypeLike, cache_bytes: float) -> None:
         self.n_rows, self.dtype = n_rows, np.dtype(dtype)

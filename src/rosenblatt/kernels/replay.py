@@ -70,13 +70,7 @@ def check_start(job: KernelJob) -> None:
 
 
 class BudgetNotes:
-    """Notes of each trial on a budget.
-
-    Parameters
-    ----------
-    job : KernelJob
-        That starts from nothing.
-    """
+    """Notes of each trial on a budget, of a job that starts from nothing."""
 
     def __init__(self, job: KernelJob) -> None:
         self.job, self.rows_per_epoch = job, job.subset.size or job.objects.shape[0]

@@ -30,59 +30,29 @@ Array = npt.NDArray[Any]
 
 ROWS_PER_SHARE = 256  # rows that a thread takes at a time
 NO_SIMILARITIES = np.empty((0, 0))
-FEW_SIMILARITIES = 1 << 21  # similarities that a run computes again, to report the errors of the model
 NO_SPANS = np.empty((0, 2, 2), np.int64)  # for a block that updates the scores of the rows that follow
 
 
 @dataclass(frozen=True)
 class KernelJob:
-    """A fit with a kernel: the objects, the targets, and the plan.
-
-    Attributes
-    ----------
-    kernel : Similarity
-    objects : objects
-        The rows to present.
-    task : Task
-    plan : Plan
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
-    start : Expansion
-        What was learned before; the run continues it.
-    subset : int array
-        The objects to train on, in the order of a cycle; empty for all.
-    cache_bytes : float
-        Most bytes of similarities to keep.
-    n_reserve : int
-        How many of the last problems belong to the reserve class, which the record does not count.
-    n_before : int
-        How many objects of a stream came earlier.
-    streams : bool
-        Whether the objects are a chunk of a stream, to be presented once.
-    margin : float
-        An update is due while y f(x) is not above it.
-    most_updates : float
-        Maximum of updates of a row in a problem; infinite for no limit.
-    names : tuple
-        Labels of the classes; empty for none.
-    aggregate : {"last", "average", "vote"}
-        Which f predicts.
-    """
+    """A fit with a kernel: the objects, the targets, and the plan."""
 
     kernel: Similarity
-    objects: Objects
+    objects: Objects  # the rows to present
     task: Task
     plan: Plan
-    multiclass: str
-    start: Expansion
+    multiclass: str  # "ovr", "ovo", "ovo-vote" or "joint"
+    start: Expansion  # what was learned before; the run continues it
+    # The objects to train on, in the order of a cycle; empty for all.
     subset: Array = field(default_factory=lambda: ALL_ROWS)
-    cache_bytes: float = 1e9
-    n_reserve: int = 0
-    n_before: int = 0
-    streams: bool = False
-    margin: float = 0.0
-    most_updates: float = np.inf
-    names: tuple[Any, ...] = ()
-    aggregate: str = "last"
+    cache_bytes: float = 1e9  # most bytes of similarities to keep
+    n_reserve: int = 0  # how many of the last problems belong to the reserve class, which the record does not count
+    n_before: int = 0  # how many objects of a stream came earlier
+    streams: bool = False  # whether the objects are a chunk of a stream, to be presented once
+    margin: float = 0.0  # an update is due while y f(x) is not above it
+    most_updates: float = np.inf  # maximum of updates of a row in a problem
+    names: tuple[Any, ...] = ()  # labels of the classes; empty for none
+    aggregate: str = "last"  # which f predicts: "last", "average" or "vote"
 
     def __post_init__(self) -> None:
         """Raise an error if the start has other problems: the loops index them by number."""
@@ -100,18 +70,11 @@ def run_job(job: KernelJob, runner: KernelRunner) -> Run:
 
 
 class KernelRunner(EpochRunner):
-    """Presents objects in the dual.
-
-    A part is a problem; or all problems, of a joint task, and if they share their vectors.
-
-    Attributes
-    ----------
-    shares_vectors : bool
-        Whether the problems compete for the same vectors. They must end together then: a problem that had ended would
-        no longer learn, while the others replaced the vectors that it needs.
-    """
+    """Presents objects in the dual. A part is a problem; or all problems, of a joint task or if they share vectors."""
 
     rows_per_block: int
+    # Whether the problems compete for the same vectors. They must end together then: a problem that had ended would no
+    # longer learn, while the others replaced the vectors that it needs.
     shares_vectors = False
     words = PERCEPTRON
     beyond = "another kernel, or another gamma, may help"
@@ -221,7 +184,7 @@ class KernelRunner(EpochRunner):
     def misses(self) -> int | None:
         """Return how many of the rows that were learned from the model predicts wrongly; None if that takes long."""
         learned, job = self.expansion(), self.job
-        if job.aggregate == "vote" or self.n_rows * learned.rows.size > FEW_SIMILARITIES:
+        if job.aggregate == "vote" or self.n_rows * learned.rows.size > 1 << 21:  # similarities to compute again
             return None
         rows = self.subset[self.task.class_cost[self.task.label[self.subset]] > 0]
         coef = learned.coef

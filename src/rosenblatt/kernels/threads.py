@@ -26,10 +26,7 @@ class Threads:
     The products are too small for a BLAS with several threads, which wait for one another in each product: on a busy
     machine that took four times as long. The shares are fixed, so the result does not depend on the number of threads.
 
-    Parameters
-    ----------
-    alone : bool
-        Whether one thread does all the work and BLAS stays as it is: a user's function need not be safe for threads.
+    If `alone`, one thread does all the work and BLAS stays as it is: a user's function need not be safe for threads.
     """
 
     def __init__(self, alone: bool) -> None:

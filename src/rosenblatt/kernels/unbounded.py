@@ -1,11 +1,11 @@
 """Training in the dual without a budget: every row that was ever mistaken is kept, with a log of its updates.
 
-A run ends when every row is on its side; or when its own mistakes prove that this would promise nothing for new rows. A
-separator with margin g makes at most (R / g)^2 mistakes, and errs on a new row with a probability of at most their
-expected number over n + 1 (Freund and Schapire 1999, after Vapnik). The mistakes so far bound every margin from above,
-g <= |f| / (sum of the steps). Once even the largest possible margin promises no fewer mistakes than there are rows,
-epochs no longer count as progress, and `n_iter_no_change` ends the run. Its average has been a good hypothesis since
-the first epoch.
+A run ends when every row is on its side; or when its mistakes prove that a separator would guarantee nothing about new
+rows. With a separator of margin g there are at most (R / g)^2 mistakes, and the probability of an error on a new row is
+at most their expected number over n + 1 (Freund and Schapire 1999, after Vapnik). The mistakes so far bound every
+margin from above, g <= |f| / (sum of the steps). Once the largest possible margin allows as many mistakes as there are
+rows, epochs no longer count as progress, and `n_iter_no_change` ends the run. Its average has been a good hypothesis
+since the first epoch.
 
 If no row may be updated more than `most_updates` times, a run has a natural end: an epoch without an update, in which
 every row has its margin or has had its updates. This is the counterpart of a soft margin, whose coefficients are at
@@ -38,8 +38,6 @@ Array = npt.NDArray[Any]
 GRAM_MAX_BYTES = 512e6
 GRAM_COLUMNS_AHEAD = 256  # columns that are computed together, in one matrix product
 COLUMNS_PER_SHARE = 128  # columns that a thread takes at a time
-ENTRIES_PER_BLOCK = 1 << 26  # scores that change between two checks of the clock, if every row is mistaken
-UPDATE_EPOCHS = 4  # epochs with an update in every trial whose updates are logged together
 
 ROWS_PER_BLOCK = 512  # rows that are presented together
 EXPENSIVE_ROWS_PER_BLOCK = 32  # the same if a similarity is so slow that none may be wasted
@@ -47,19 +45,7 @@ COLUMNS_AHEAD = 32  # computing the similarities of so many rows of a block cost
 
 
 def run_dual(job: KernelJob) -> tuple[Expansion, Run]:
-    """Train without a budget, with the whole Gram matrix if that is small, else block by block.
-
-    Parameters
-    ----------
-    job : KernelJob
-
-    Returns
-    -------
-    Expansion
-        What was learned.
-    Run
-        The record.
-    """
+    """Train without a budget, with the whole Gram matrix if that is small, else block by block."""
     with Threads(alone=job.kernel.user_defined) as threads:
         runner = (WholeGram if has_room(job) else Blockwise)(job, threads)
         record = run_job(job, runner)
@@ -116,9 +102,9 @@ class Unbounded(KernelRunner):
         """Enter updates into the log, by the numbers of the rows of their block; return that part of the log."""
         place, problem, step, trial = (part[: int(updates.size[0])].copy() for part in updates[:4])
         row = row[place]
-        fresh, first = np.unique(row[self.slot[row] < 0], return_index=True)
+        fresh = row[self.slot[row] < 0]
         if fresh.size:
-            fresh = fresh[np.argsort(first)]  # in the order of their first mistakes
+            fresh = fresh[np.sort(np.unique(fresh, return_index=True)[1])]  # in the order of their first mistakes
             self.slot[fresh] = self.member.size + np.arange(fresh.size)
             self.member.push(fresh + self.pool.offset)
         log = Log(self.slot[row], problem, step, trial)
@@ -132,18 +118,18 @@ class Unbounded(KernelRunner):
         figures = np.array(stats.loss) / self.n_rows
         if self.limited:
             return list(figures)
-        in_vain = self._promises_nothing()
+        in_vain = self._guarantees_nothing()
         self.highest = np.maximum(self.highest, figures) + in_vain
         return list(np.where(in_vain, self.highest, figures))
 
     def give_up(self, parts: list[int], tol: float, epoch: int, clock: RunClock) -> dict[int, Stop]:
-        """Return the stalled parts that end: those for which no separator would promise anything.
+        """Return the stalled parts that end: those for which no separator would guarantee anything about new rows.
 
         If updates are limited, none: the remaining ones will be made, or are not due.
         """
         if self.limited:
             return {} if self.each_row_once else dict.fromkeys(parts, Stop.TRAINING)
-        in_vain, bounds = self._promises_nothing(), self._margin_bounds()
+        in_vain, bounds = self._guarantees_nothing(), self._margin_bounds()
         ended = [part for part in parts if in_vain[part] or bounds[part] <= tol * self.radius]
         self.proved[ended] = np.minimum(self.proved[ended], bounds[ended])
         return dict.fromkeys(ended, Stop.TRAINING)
@@ -160,7 +146,7 @@ class Unbounded(KernelRunner):
             squares, steps = squares.sum(keepdims=True), steps.sum(keepdims=True) / 2
         return np.asarray(np.sqrt(squares) / np.where(steps > 0, steps, np.inf))
 
-    def _promises_nothing(self) -> Array:
+    def _guarantees_nothing(self) -> Array:
         """Return for each part whether no possible margin has a mistake bound (R / g)^2 below its number of rows."""
         # A joint trial compares two classes: it adds the row to one vector and subtracts it from another.
         squared_radius = (2.0 if self.joint else 1.0) * self.radius**2
@@ -220,9 +206,9 @@ class WholeGram(Unbounded):
             scores = expand(job.kernel, job.start.vectors, self.objects, job.start.coef)
         self.block = loops.RowBlock(self.number, label, weight, self.K, scores, self.number, self._spans(label))
         entries = np.abs(self.task.sign) @ np.diff(self.block.spans)[:, :, 0].sum(axis=1)  # that a trial may change
-        self.rows_per_block = max(1, min(self.n_rows, ENTRIES_PER_BLOCK // int(entries.max())))
+        # At most 2^26 scores change between two checks of the clock, even if every row is mistaken.
+        self.rows_per_block = max(1, min(self.n_rows, (1 << 26) // int(entries.max())))
         self.column, self.filled = np.full(self.n_objects, -1), 0  # side by side, so that no other memory is touched
-        self.updates = empty_updates(0)
 
     def _spans(self, label: Array) -> Array:
         """Return for each problem where its rows are: all, or those of two classes."""
@@ -237,24 +223,12 @@ class WholeGram(Unbounded):
         """Present the rows one by one, compute similarities when they are missing, and log the updates."""
         order = self.place[row]
         block = self.block._replace(order=order)
-        self._make_room(row.size, problems)
-        at = 0
-        while (at := self._run(block, problems, self.column, at, self.updates)) < row.size:
+        updates, at = empty_updates(self._most_updates(row.size, problems)), 0
+        while (at := self._run(block, problems, self.column, at, updates)) < row.size:
             self._fill(self._choose(order[at:], problems))
         self._check_finite(block.scores)
-
-    def _make_room(self, n_trials: int, problems: loops.Problems) -> None:
-        """Make room for the updates of an epoch after those of earlier ones, which are logged if it is full."""
-        needed = self._most_updates(n_trials, problems)
-        if self.updates.row.size - self.updates.size[0] < needed:
-            self._log_updates()
-            self.updates = empty_updates(UPDATE_EPOCHS * needed)
-
-    def _log_updates(self) -> None:
-        """Enter the updates since the last call into the log."""
-        if self.updates.size[0]:
-            self._enter(self.number, self.updates)
-            self.updates.size[0] = 0
+        if updates.size[0]:
+            self._enter(self.number, updates)
 
     def _choose(self, place: Array, problems: loops.Problems) -> Array:
         """Return the next rows, of those still to be presented, that need an update now and have no similarities."""
@@ -276,16 +250,6 @@ class WholeGram(Unbounded):
     def scores(self) -> Array:
         """Return the current scores of all objects."""
         return self.block.scores[:, self.place]
-
-    def coef(self) -> Array:
-        """Return the coefficients, summed from the log."""
-        self._log_updates()
-        return super().coef()
-
-    def expansion(self) -> Expansion:
-        """Return what was learned."""
-        self._log_updates()
-        return super().expansion()
 
 
 # ----------------------------------------------------------------------------------------------------------- in blocks

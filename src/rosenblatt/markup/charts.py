@@ -24,7 +24,6 @@ MAX_BARS = 60
 # Cells on each side of a map of regions.
 GRID = 72
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
-MARK_RADIUS = 4.0
 # Corners of the marks of the classes, at radius one; the first class has a circle.
 _PLUS = "-0.4,-1.1 0.4,-1.1 0.4,-0.4 1.1,-0.4 1.1,0.4 0.4,0.4 0.4,1.1 -0.4,1.1 -0.4,0.4 -1.1,0.4 -1.1,-0.4 -0.4,-0.4"
 _SHAPES = tuple(
@@ -73,19 +72,10 @@ def thinned(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 class Chart:
-    """A chart with axes. Draw into it with its methods, then call `svg`.
+    """A chart with axes between limits x and y, in pixels. Draw into it with its methods, then call `svg`.
 
-    Parameters
-    ----------
-    x, y : (float, float)
-        Limits of the axes.
-    width, height : int
-        In pixels.
-    title : str
-        Alternative text, for screen readers.
-    xlabel, ylabel : str
-    equal : bool
-        Use the same scale in both directions, and widen one of the limits to fit.
+    `title` is the alternative text for screen readers. If `equal`, the scale is the same in both directions, and one of
+    the limits is widened to fit.
     """
 
     def __init__(
@@ -208,14 +198,10 @@ class Chart:
         if ylabel:
             names.append(tag("text", ylabel, x=2, y=11, fill=SOFT))
         axes = tag("path", d=f"M{self.left} {self.top}V{self.bottom}H{self.right}", stroke=AXES, fill="none")
-        size = {
-            "x": self.left,
-            "y": self.top - 4,
-            "width": self.right - self.left,
-            "height": self.bottom - self.top + 8,
-        }
+        x, y, width, height = self.left, self.top - 4, self.right - self.left, self.bottom - self.top + 8
+        size = {"x": x, "y": y, "width": width, "height": height}
         # A nested svg clips without an id, which would have to be unique in a page with several charts.
-        box = f"{size['x']} {size['y']} {size['width']} {size['height']}"
+        box = f"{x} {y} {width} {height}"
         inside = tag("svg", *self.parts, viewBox=box, overflow="hidden", **size)
         return drawing(self.width, self.height, self.title, *self._frame(), axes, inside, *names)
 
@@ -228,7 +214,7 @@ def drawing(width: int, height: int, title: str, *content: Any) -> Markup:
     return tag("svg", background, *content, xmlns="http://www.w3.org/2000/svg", **size, **look)
 
 
-def mark(x: float, y: float, number: int, radius: float = MARK_RADIUS) -> Markup:
+def mark(x: float, y: float, number: int, radius: float = 4.0) -> Markup:
     """Return the mark of class `number`."""
     look = {"fill": CLASSES[number % len(CLASSES)], "stroke": PANEL, "stroke_width": 0.7}
     corners = _SHAPES[number % len(_SHAPES)]
@@ -370,18 +356,7 @@ def plane_chart(
 ) -> Markup:
     """Return a chart of rows in the plane, over the regions of the classes.
 
-    Parameters
-    ----------
-    points : array of shape (n_samples, 2)
-    label : int array of shape (n_samples,)
-    names : pair of str
-        Names of the features.
-    regions : callable, optional
-        Takes points and returns their class numbers.
-    hyperplane : (array, float), optional
-        Weights and bias, drawn as a line; `regions` is then ignored.
-    size : int
-        Width and height, in pixels.
+    `regions` takes points and returns their class numbers; a `hyperplane` (weights, bias) is drawn as a line instead.
     """
     low, high = points.min(axis=0), points.max(axis=0)
     rim = 0.08 * (float((high - low).max()) or 1.0)

@@ -42,19 +42,10 @@ def joined(parts: Iterable[Any], between: str = "") -> Markup:
 
 
 def tag(name: str, /, *content: Any, **attributes: Any) -> Markup:
-    """Return an element.
+    """Return an element with content: markup, or text, which is escaped.
 
-    Parameters
-    ----------
-    name : str
-    *content
-        Markup, or text, which is escaped; None is skipped.
-    **attributes
-        None is skipped. A trailing underscore of a name is dropped; other underscores become hyphens.
-
-    Returns
-    -------
-    Markup
+    None is skipped in the content and the attributes. A trailing underscore of a name is dropped; other underscores
+    become hyphens.
 
     Examples
     --------
@@ -77,19 +68,7 @@ def _number(value: Any) -> Any:
 
 
 def table(columns: Sequence[Any], rows: Iterable[Sequence[Any]], *, caption: str | None = None) -> Markup:
-    """Return a table.
-
-    Parameters
-    ----------
-    columns : sequence
-        Headings. A heading that begins with < aligns its column to the left; the sign is not shown.
-    rows : iterable of sequences
-    caption : str, optional
-
-    Returns
-    -------
-    Markup
-    """
+    """Return a table. A heading that begins with < aligns its column to the left; the sign is not shown."""
     left = [isinstance(name, str) and not isinstance(name, Markup) and name.startswith("<") for name in columns]
     names = [name[1:] if mark else name for name, mark in zip(columns, left, strict=True)]
     sides = ["left" if mark else None for mark in left]

@@ -23,7 +23,7 @@ UPDATE = "#a516e0"  # updates and mistakes
 SOLUTIONS = "#009e73"
 SOLUTIONS_OPACITY = 0.28
 INK, SOFT = "#1c2024", "#5d646c"
-PANEL, GROUND = "#ffffff", "#f7f7f4"
+PANEL = "#ffffff"
 LINE, AXES = "#e3e4e1", "#8b9096"
 # A band, a trail, or the space between two bounds.
 SKY = "#56b4e9"

@@ -29,24 +29,12 @@ MAX_PROVED_ENTRIES = 2_000_000
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Predictions of a model for some rows, against their labels.
+    """Predictions of a model for some rows, against their labels."""
 
-    Attributes
-    ----------
-    name : str
-        "training rows" or "held-out rows".
-    labels : array of shape (n_classes,)
-        All classes in the labels or the predictions.
-    counts : int array of shape (n_classes, n_classes)
-        The confusion matrix: true class by row, predicted class by column.
-    margins : array of shape (n_samples,) or None
-        The margin of each row; None if the model gives no scores.
-    """
-
-    name: str
-    labels: Array
-    counts: Array
-    margins: Array | None
+    name: str  # "training rows" or "held-out rows"
+    labels: Array  # all classes in the labels or the predictions
+    counts: Array  # the confusion matrix: true class by row, predicted class by column
+    margins: Array | None  # of each row; None if the model gives no scores
 
     @property
     def rows(self) -> int:
@@ -66,42 +54,19 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Findings:
-    """A fit, its data, and all figures of a report on them.
+    """A fit, its data, and all figures of a report on them."""
 
-    Attributes
-    ----------
-    estimator : object
-        The classifier or pipeline that was passed.
-    model : object
-        The classifier: the last step of a pipeline, or the estimator itself.
-    rows : array or sparse matrix of shape (n_samples, n_features)
-        The rows that the classifier sees.
-    classes, label : arrays
-        The labels, sorted; the class number of each row.
-    names : list of str
-        Names of the features.
-    run : Run or None
-        The record of the training.
-    evaluations : tuple of Evaluation
-        For the training rows, and for held-out rows if there are any.
-    certificate : Certificate or None
-    theory : Theory or None
-        Only for a plain perceptron with two classes.
-    unproved : str
-        Why there is no certificate.
-    """
-
-    estimator: Any
-    model: Any
-    rows: Any
-    classes: Array
-    label: Array
-    names: list[str]
-    run: Run | None
-    evaluations: tuple[Evaluation, ...]
+    estimator: Any  # the classifier or pipeline that was passed
+    model: Any  # the classifier: the last step of a pipeline, or the estimator itself
+    rows: Any  # array or sparse matrix that the classifier sees
+    classes: Array  # sorted
+    label: Array  # class number of each row
+    names: list[str]  # of the features
+    run: Run | None  # the record of the training
+    evaluations: tuple[Evaluation, ...]  # on the training rows, and on held-out rows if there are any
     certificate: Certificate | None
-    theory: Theory | None
-    unproved: str
+    theory: Theory | None  # only for a plain perceptron with two classes
+    unproved: str  # why there is no certificate
 
     @property
     def weights(self) -> tuple[Array, Array] | None:
@@ -119,21 +84,7 @@ def examine(
     names: Any = None,
     time_limit: float = 10.0,
 ) -> Findings:
-    """Return the figures of a report on a fit.
-
-    Parameters
-    ----------
-    estimator : fitted classifier
-        A member of the family, a pipeline that ends in one, or another classifier.
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-    X_test, y_test : the same, optional
-        Held-out rows.
-    names : sequence of str, optional
-        Names of the features that the classifier sees.
-    time_limit : float
-        Seconds to search for a proof.
-    """
+    """Return the figures of a report on a fit; the arguments are those of `Report`."""
     if (X_test is None) != (y_test is None):
         raise InvalidInput("Only one of X_test and y_test was passed. Pass both, or neither.")
     _check(estimator, X)

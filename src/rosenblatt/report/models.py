@@ -21,29 +21,14 @@ AGREEMENT = 0.999
 
 @dataclass(frozen=True)
 class Classifier:
-    """A classifier of the plane.
-
-    Attributes
-    ----------
-    model : object
-        Has `predict`.
-    classes : array
-    weights : (array of shape (n_problems, 2), array of shape (n_problems,)) or None
-        None if the model is not linear.
-    multiclass : str
-        How the scores of the problems give a class.
-    names : sequence of str or None
-        Names of the features.
-    like : object
-        Rows of the type that the model was fitted on: a grid becomes a data frame if these are one.
-    """
+    """A classifier of the plane."""
 
     model: Any
     classes: Array
-    weights: tuple[Array, Array] | None
-    multiclass: str
-    names: Any
-    like: Any
+    weights: tuple[Array, Array] | None  # (n_problems, 2) and biases; None if the model is not linear
+    multiclass: str  # how the scores of the problems give a class
+    names: Any  # of the features, or None
+    like: Any  # rows of the type that the model was fitted on: a grid becomes a data frame if these are one
 
     def predict(self, grid: Array) -> Array:
         """Return the class number of each point; -1 if the prediction is not one of the classes."""

@@ -9,8 +9,7 @@ from rosenblatt.errors import RosenblattError
 from rosenblatt.lab import page as lab_page
 from rosenblatt.markup.elements import Markup, joined, safe, tag
 
-# Rows and features up to which a run is worth playing.
-MAX_ROWS, FEATURES = 500, 2
+MAX_ROWS = 500  # of a run that is worth playing
 
 STYLE = """
 :root { color-scheme: light; }
@@ -76,19 +75,7 @@ class Playable(NamedTuple):
 
 
 def document(title: str, body: Markup, run: Playable | None = None) -> str:
-    """Return an HTML file that loads nothing, and runs only the scripts of a playable run.
-
-    Parameters
-    ----------
-    title : str
-    body : Markup
-        Contains the body of the run, if there is one.
-    run : Playable, optional
-
-    Returns
-    -------
-    str
-    """
+    """Return an HTML file that loads nothing, and runs only the scripts of a playable run, which `body` contains."""
     scripts, styles, end = "'none'", lab_page.policy_hash(STYLE), ""
     if run is not None:
         scripts = f"{lab_page.policy_hash(LOADER)} {run.script_hashes}"
@@ -111,22 +98,11 @@ def document(title: str, body: Markup, run: Playable | None = None) -> str:
 
 
 def playable(estimator: Any, X: Any, y: Any, names: Sequence[str], *, epochs: int, room: int) -> Playable | None:
-    """Return a run to play, or None if the lab cannot show it.
+    """Return a run to play, recorded from a copy of an estimator; None if the lab cannot show it.
 
-    Parameters
-    ----------
-    estimator : estimator of the family
-        A copy of it is recorded.
-    X : array of shape (n_samples, n_features)
-    y : array of shape (n_samples,)
-    names : sequence of str
-        Names of the features.
-    epochs : int
-        Epochs of the run. If they do not all fit, the run is cut to the first ones.
-    room : int
-        Bytes that the run may add to a page.
+    If its `epochs` do not all fit into `room`, the bytes that it may add to a page, the run is cut to the first ones.
     """
-    if X.shape[0] > MAX_ROWS or X.shape[1] != FEATURES:
+    if X.shape[0] > MAX_ROWS or X.shape[1] != 2:
         return None
     run = _framed(estimator, X, y, names, room)
     fewer = epochs // 2

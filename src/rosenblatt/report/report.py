@@ -16,8 +16,7 @@ from rosenblatt.report.sections import heading, section, sections, summary_text
 from rosenblatt.storage.atomic import replace_file, target_of
 from rosenblatt.text import count
 
-# The size of a report with a playable run of 100 rows, the allowance for each further row, and the size of the frame.
-MAX_BYTES, BYTES_PER_ROW, BYTES_OF_FRAME = 150_000, 800, 2_000
+MAX_BYTES = 150_000  # of a report with a playable run of 100 rows
 
 
 class Report:
@@ -94,10 +93,10 @@ class Report:
         """Return the run to play, if it fits into a page that already has `used` bytes."""
         found = self.findings
         n, d = found.rows.shape
-        if d != 2 or found.run is None:
+        if d != 2 or found.run is None:  # a sparse matrix of many columns would not fit into memory
             return None
         rows = np.asarray(found.rows.toarray() if hasattr(found.rows, "toarray") else found.rows, np.float64)
-        room = MAX_BYTES + BYTES_PER_ROW * max(0, n - 100) - BYTES_OF_FRAME - used
+        room = MAX_BYTES + 800 * max(0, n - 100) - 2_000 - used  # 800 for each further row; the frame takes 2,000
         return playable(found.model, rows, found.classes[found.label], found.names, epochs=found.run.epochs, room=room)
 
     def save(self, path: str | os.PathLike[str]) -> None:

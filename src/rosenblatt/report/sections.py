@@ -22,8 +22,8 @@ from rosenblatt.report.findings import Evaluation, Findings
 from rosenblatt.report.models import as_classifier
 from rosenblatt.text import count, rounded_down, rounded_up, short_repr
 
-# Classes in a confusion matrix; features in a chart of weights; problems with a chart of weights.
-MAX_CLASSES, MAX_FEATURES, MAX_PROBLEMS = 12, 12, 6
+# Classes in a confusion matrix; problems with a chart of weights.
+MAX_CLASSES, MAX_PROBLEMS = 12, 6
 
 
 def section(title: str, *content: Any, long: bool = False) -> Markup:
@@ -203,7 +203,7 @@ def largest_weights(found: Findings) -> Markup:
             title = f"Positive for {classes[-1]}, negative for {classes[0]}"
         else:
             title = f"For {classes[k]}" if len(coef) == len(classes) else f"Problem {k + 1}"
-        chart = weights_chart(found.names, coef[k], MAX_FEATURES, title)
+        chart = weights_chart(found.names, coef[k], top=12, title=title)
         pictures.append(tag("div", tag("h3", title), chart, tag("p", f"bias {intercept[k]:.4g}", class_="note")))
     more = (
         f"The weights of {count(len(coef) - MAX_PROBLEMS, 'more problem')} are not shown."

@@ -7,7 +7,7 @@ last round, and repeats a round whose workers died; lost rows are read again by 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from time import monotonic
 from typing import Any
@@ -115,8 +115,7 @@ def fit(
     ...     model = fit(AveragedPerceptron(), ["day-1.svm", "day-2.svm"], rounds=5)
     """
     check_member(estimator)
-    engine = Engine(_client(client))
-    held = OnDask.of(engine, data, y, shards=shards, sample_weight=sample_weight, hold=hold, reading=reading)
+    held = OnDask(client, data, y, reading, shards=shards, sample_weight=sample_weight, hold=hold)
     return fit_shards(estimator, held, rounds=rounds, mixing=mixing)
 
 
@@ -190,41 +189,86 @@ def certify(
     -------
     Certificate
     """
-    engine = Engine(_client(client))
-    held = OnDask.of(engine, data, y, shards="partitions", sample_weight=None, hold=None, reading=reading)
-    return certify_shards(held, margin=margin, time_limit=time_limit)
+    return certify_shards(OnDask(client, data, y, reading), margin=margin, time_limit=time_limit)
 
 
 # -------------------------------------------------------------------------------------------------------------- shards
 
 
-class Engine:
-    """A client of Dask that does not wait forever if there is no worker.
+class OnDask(Shards):
+    """Shards in the memory of Dask's workers, which does not wait forever if there is no worker.
 
     Attributes
     ----------
     client : distributed.Client
     worker_timeout : float
         Seconds, from the settings of Dask.
+    shards : dict from int to Future
+        By number, in their order.
     """
 
-    def __init__(self, client: Any) -> None:
+    def __init__(
+        self,
+        client: Any,
+        data: Any,
+        y: Any,
+        reading: dict[str, Any],
+        *,
+        shards: int | str = "partitions",
+        sample_weight: Any = None,
+        hold: bool | None = None,
+    ) -> None:
         timeout = dask.config.get(SETTING, WORKER_TIMEOUT)
-        self.client, self.worker_timeout = client, float(dask.utils.parse_timedelta(timeout))
+        self.client, self.worker_timeout = _client(client), float(dask.utils.parse_timedelta(timeout))
         if not self.worker_timeout > 0:
             raise InvalidInput(
                 f"The setting {SETTING}={short_repr(timeout)} is not above 0. Set it to a number of seconds."
             )
+        if not (shards == "partitions" or (isinstance(shards, int) and shards >= 1)):
+            raise InvalidInput(
+                f"shards={short_repr(shards)} is neither an integer from 1 nor 'partitions'. Pass one of these."
+            )
+        if _are_paths(data):
+            if y is not None or sample_weight is not None:
+                raise InvalidInput("Files contain their labels and weights. Leave out y and sample_weight.")
+            self.shards = self._files(data, shards, hold, reading)
+            return
+        if reading:
+            raise InvalidInput(f"{next(iter(reading))}= is an option for files. Leave it out for arrays and frames.")
+        self.shards = {
+            number: self.client.submit(shard_of_block, number, *self.client.compute(parts), pure=False, retries=RETRIES)
+            for number, parts in enumerate(_blocks(data, y, sample_weight, shards))
+        }
 
-    def submit(self, *task: Any) -> Any:
+    def _files(self, data: Any, shards: Any, hold: bool | None, reading: dict[str, Any]) -> dict[int, Any]:
+        """Return the files of each shard, as futures."""
+        paths, options, names, notes = resolve_files(data, reading)
+        for note in notes:
+            warnings.warn(note, stacklevel=4)
+        count = len(paths) if shards == "partitions" else shards
+        if count > len(paths):
+            raise InvalidInput(
+                f"{len(paths)} files cannot become {count} shards. Split them into more files, or request fewer shards."
+            )
+        if hold is None:
+            limits = [worker["memory_limit"] for worker in self._workers()]
+            hold = not limits or 0 in limits or parsed_bytes(paths) <= HELD_SHARE * sum(limits)
+        return {
+            number: self.client.submit(
+                shard_of_files, number, FileRows(group, options), names, hold, pure=False, retries=RETRIES
+            )
+            for number, group in enumerate(in_groups(paths, count))
+        }
+
+    def _submit(self, *task: Any) -> Any:
         """Return the future of a task, which Dask does not share with identical tasks."""
         return self.client.submit(*task, pure=False)
 
-    def workers(self) -> list[dict[str, Any]]:
+    def _workers(self) -> list[dict[str, Any]]:
         """Return the scheduler's information on each worker."""
         return list(self.client.scheduler_info(n_workers=-1)["workers"].values())
 
-    def result(self, future: Any) -> Any:
+    def _result(self, future: Any) -> Any:
         """Return the result of a future; raise `NoWorker` where Dask would wait forever for a worker."""
         seen = monotonic()
         while True:
@@ -233,49 +277,13 @@ class Engine:
             except TimeoutError:
                 if future.done():  # a TimeoutError of the task itself
                     return future.result()
-            if self.workers():
+            if self._workers():
                 seen = monotonic()
             elif monotonic() - seen >= self.worker_timeout:
                 raise NoWorker(
                     f"The Dask scheduler at {self.client.scheduler.address} had no worker for "
                     f"{self.worker_timeout:g} s. Start workers, for example with dask worker, or increase {SETTING}."
                 )
-
-
-class OnDask(Shards):
-    """Shards in the memory of Dask's workers.
-
-    Attributes
-    ----------
-    engine : Engine
-    shards : dict from int to Future
-        By number, in their order.
-    """
-
-    def __init__(self, engine: Engine, shards: dict[int, Any]) -> None:
-        self.engine, self.shards = engine, shards
-
-    @classmethod
-    def of(
-        cls, engine: Engine, data: Any, y: Any, *, shards: Any, sample_weight: Any, hold: Any, reading: dict[str, Any]
-    ) -> OnDask:
-        """Submit partitions to the workers as shards."""
-        if not (shards == "partitions" or (isinstance(shards, int) and shards >= 1)):
-            raise InvalidInput(
-                f"shards={short_repr(shards)} is neither an integer from 1 nor 'partitions'. Pass one of these."
-            )
-        if _are_paths(data):
-            if y is not None or sample_weight is not None:
-                raise InvalidInput("Files contain their labels and weights. Leave out y and sample_weight.")
-            return cls(engine, _files(engine, data, shards, hold, reading))
-        if reading:
-            raise InvalidInput(f"{next(iter(reading))}= is an option for files. Leave it out for arrays and frames.")
-        blocks, client = _blocks(data, y, sample_weight, shards), engine.client
-        futures = {
-            number: client.submit(shard_of_block, number, *client.compute(parts), pure=False, retries=RETRIES)
-            for number, parts in enumerate(blocks)
-        }
-        return cls(engine, futures)
 
     def combine(self, work: Work, late: Late = never) -> Any:
         """Call `work` where each shard is, and merge the results in a tree of tasks; retry if workers were lost."""
@@ -288,23 +296,22 @@ class OnDask(Shards):
         raise AssertionError("unreachable")
 
     def _combine(self, work: Work) -> Any:
-        submit: Callable[..., Any] = self.engine.submit
         # Not scattered: scattered data has no lineage, and is lost with its worker. Dask warns about large graphs, but
         # this is the state, which is sent only once.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "10GB"}):
-            sent = submit(_same, work)
-        parts = [submit(_apply, sent, shard) for shard in self.shards.values()]
+            sent = self._submit(_same, work)
+        parts = [self._submit(_apply, sent, shard) for shard in self.shards.values()]
         kept = [sent, *parts]  # Dask forgets futures without a reference
 
         def merged(first: Any, second: Any) -> Any:
-            kept.append(submit(merge, first, second))
+            kept.append(self._submit(merge, first, second))
             return kept[-1]
 
-        return self.engine.result(merge_tree(parts, merged))
+        return self._result(merge_tree(parts, merged))
 
     def each(self, work: Work) -> Iterator[Any]:
         """Yield the result of `work` for each shard in turn."""
-        return (self.engine.result(self.engine.submit(work, shard)) for shard in self.shards.values())
+        return (self._result(self._submit(work, shard)) for shard in self.shards.values())
 
     def keep(self, numbers: Sequence[int]) -> None:
         """Forget all shards but these."""
@@ -405,27 +412,6 @@ def _array_blocks(data: Any, y: Any, weight: Any, shards: Any) -> list[list[Any]
             raise InvalidInput(f"{name} has other blocks than the rows, whose sizes are unknown. Use the same blocks.")
         columns.append(column.to_delayed().ravel())
     return [list(part) for part in zip(*columns, strict=True)]
-
-
-def _files(engine: Engine, data: Any, shards: Any, hold: bool | None, reading: dict[str, Any]) -> dict[int, Any]:
-    """Return the files of each shard, as futures."""
-    paths, options, names, notes = resolve_files(data, reading)
-    for note in notes:
-        warnings.warn(note, stacklevel=4)
-    count = len(paths) if shards == "partitions" else shards
-    if count > len(paths):
-        raise InvalidInput(
-            f"{len(paths)} files cannot become {count} shards. Split them into more files, or request fewer shards."
-        )
-    if hold is None:
-        limits = [worker["memory_limit"] for worker in engine.workers()]
-        hold = not limits or 0 in limits or parsed_bytes(paths) <= HELD_SHARE * sum(limits)
-    return {
-        number: engine.client.submit(
-            shard_of_files, number, FileRows(group, options), names, hold, pure=False, retries=RETRIES
-        )
-        for number, group in enumerate(in_groups(paths, count))
-    }
 
 
 def _predicted(model: Any, rows: Any, method: str) -> Array:

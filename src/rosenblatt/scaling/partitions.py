@@ -27,24 +27,14 @@ Array = npt.NDArray[Any]
 
 # Size of the chunks that are parsed; the order of shuffled rows depends on it.
 CHUNK_BYTES = 1 << 22
-# Bytes of memory for each byte of a plain and of a compressed file, once it is parsed.
-PARSED_BYTES, UNPACKED_BYTES = 3, 15
-PACKED = (".gz", ".bz2", ".xz", ".zst", ".parquet")
 # The rows of files are held in memory up to this share of it.
 HELD_SHARE = 0.4
 
 
 def shard_of_block(number: int, X: Any, y: Any, weight: Any = None) -> Shard:
-    """Return a block of an array or a frame, with its labels, as a shard.
+    """Return a block of an array, a sparse matrix or a data frame, with its labels, as a shard.
 
-    Parameters
-    ----------
-    number : int
-    X : array, sparse matrix or data frame of shape (n_rows, n_features)
-    y : array-like of shape (n_rows,) or str
-        Labels; for a data frame also the name of their column.
-    weight : array-like of shape (n_rows,) or str, optional
-        Weights; for a data frame also the name of their column.
+    Labels and weights have a value for each row; for a data frame they may be names of columns.
     """
     if hasattr(X, "columns"):
         X, y, weight = _from_frame(X, y, weight)
@@ -73,20 +63,12 @@ def _from_frame(frame: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
 
 @dataclass
 class FileRows:
-    """Rows of some files, which are parsed again in each iteration.
-
-    Attributes
-    ----------
-    paths : list of str
-    options : dict
-        Arguments of `open_source` from `resolve_files`: every worker reads and hashes in the same way.
-    counted : dict
-        Number of rows of each file that was read.
-    """
+    """Rows of some files, which are parsed again in each iteration."""
 
     paths: list[str]
+    # Arguments of `open_source` from `resolve_files`: every worker reads and hashes in the same way.
     options: dict[str, Any] = field(default_factory=dict)
-    counted: dict[str, int] = field(default_factory=dict)
+    counted: dict[str, int] = field(default_factory=dict)  # number of rows of each file that was read
 
     def __iter__(self) -> Iterator[ShardBlock]:
         for chunk in self.chunks():
@@ -128,21 +110,9 @@ def resolve_files(
 ) -> tuple[list[str], dict[str, Any], tuple[str, ...], tuple[str, ...]]:
     """Decide from the first lines how to read files, for workers that each see only some of them.
 
-    Returns
-    -------
-    paths : list of str
-        All files, with patterns expanded.
-    options : dict
-        Arguments of `open_source` for each of them.
-    names : tuple of str
-        Names of the columns; empty if they are hashed.
-    notes : tuple of str
-        Remarks for the user.
-
-    Raises
-    ------
-    InvalidInput
-        If the features of a row depend on the rows of other files.
+    Returns all files, with patterns expanded; arguments of `open_source` for each of them; the names of the columns,
+    empty if they are hashed; and remarks for the user. Raises InvalidInput if the features of a row depend on the rows
+    of other files.
     """
     if any(map(can_be_read_once, [paths] if isinstance(paths, str) else list(paths))):
         raise InvalidInput("Standard input and pipes cannot be read by several workers. Pass paths of files.")
@@ -161,13 +131,7 @@ def resolve_files(
 
 
 def with_columns(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return options under which the columns of numeric tables come in the order of a model.
-
-    Raises
-    ------
-    InvalidInput
-        If the columns are not those of the model.
-    """
+    """Return options under which the columns of numeric tables come in the order of a model, which must have them."""
     reading: Reading = options["reading"]
     if not reading.numeric:
         return options
@@ -183,8 +147,9 @@ def with_columns(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any
 
 
 def parsed_bytes(paths: Sequence[str]) -> int:
-    """Return an estimate of the memory that the rows of files take."""
-    return sum(os.path.getsize(path) * (UNPACKED_BYTES if path.endswith(PACKED) else PARSED_BYTES) for path in paths)
+    """Return an estimate of the memory that the rows of files take: 3 times their size, 15 times if compressed."""
+    packed = (".gz", ".bz2", ".xz", ".zst", ".parquet")
+    return sum(os.path.getsize(path) * (15 if path.endswith(packed) else 3) for path in paths)
 
 
 def in_groups(items: Sequence[Any], groups: int) -> list[list[Any]]:

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial, reduce
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.data.labels import as_names
-from rosenblatt.data.table import as_table
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.prover.certificates.brackets import (
@@ -40,12 +41,10 @@ from rosenblatt.prover.search.witness import as_floats
 from rosenblatt.training.algorithm import never
 from rosenblatt.training.reserve import check_kind
 from rosenblatt.training.sharded import Shards
-from rosenblatt.training.shards import Late, Shard, ShardBlock
+from rosenblatt.training.shards import Late, Shard
 
 Array = npt.NDArray[Any]
 
-# Rows that all shards together contribute to a working set for each column, and rows of each shard.
-ROWS_PER_COLUMN, ROWS_PER_SHARD = 4, 8
 # A row contradicts a margin if its own is lower by more than this share.
 MARGIN_GAP = 1e-8
 # Rows are compared with at most this many directions that vanish on a support.
@@ -53,25 +52,14 @@ MAX_DIRECTIONS = 1 << 10
 
 
 class SomeRows(NamedTuple):
-    """Rows of a working set, merged from those of the shards.
+    """Rows of a working set, merged from those of the shards."""
 
-    Attributes
-    ----------
-    place : int array of shape (n, 2)
-        Shard of each row, and its number there.
-    X : CSR matrix or array
-    label : int array
-    lowest : tuple of Fraction or None
-        The lowest value of each requested margin on all rows of the shards; None if there is no such row.
-    radius : float
-        Largest norm of the rows of the shards.
-    """
-
-    place: Array
-    X: Any
+    place: Array  # (n, 2) shard of each row, and its number there
+    X: Any  # CSR matrix or array
     label: Array
+    # The lowest value of each requested margin on all rows of the shards; None if there is no such row.
     lowest: tuple[Fraction | None, ...] = ()
-    radius: float = 0.0
+    radius: float = 0.0  # largest norm of the rows of the shards
 
     def merge(self, other: Self) -> Self:
         """Return the rows of both."""
@@ -120,29 +108,67 @@ def extent_of(shard: Shard, late: Late = never) -> Extent:
 
 @dataclass(frozen=True)
 class ShardWork:
-    """The base of all work on a shard: the classes, and whether rows are sent as sparse ones."""
+    """The work on a shard: its methods are sent to the shards, and their results back."""
 
     classes: Array
-    sparse: bool
+    sparse: bool  # whether rows are sent as sparse ones
     most: int  # rows to report
 
     def parts(self, shard: Shard) -> Iterator[tuple[int, SignedRows]]:
         """Yield the blocks of a shard as signed rows, each with the number of its first row."""
         first = 0
         for block in shard.blocks:
-            yield first, SignedRows(block.table, self.label(block), max(self.classes.size, 2))
+            label = np.searchsorted(self.classes, block.classes)[block.label]
+            if self.classes.size == 1:  # a single class counts as the second of two
+                label = np.ones_like(label)
+            yield first, SignedRows(block.table, label, max(self.classes.size, 2))
             first += block.table.shape[0]
-
-    def label(self, block: ShardBlock) -> Array:
-        """Return class numbers; a single class counts as the second of two."""
-        number = np.searchsorted(self.classes, block.classes)[block.label]
-        return number if self.classes.size > 1 else np.ones_like(number)
 
     def taken(self, shard: Shard, first: int, signed: SignedRows, rows: Array, lowest: Any, radius: float) -> SomeRows:
         """Return some rows of a block, to be sent to the driver."""
         X = dense_or_sparse(signed.table.matrix()[rows], self.sparse)
         place = np.stack([np.full(rows.size, shard.number), first + rows], axis=1)
         return SomeRows(place, X, signed.label[rows], lowest, radius)
+
+    def sample(self, shard: Shard, late: Late = never) -> SomeRows:
+        """Return rows for the first working set: some evenly spread over the shard, and one of each class."""
+        samples = []
+        for first, signed in self.parts(shard):
+            spread = np.arange(0, signed.samples, -(-signed.samples // self.most))
+            rows = np.union1d(spread, np.unique(signed.label, return_index=True)[1])
+            samples.append(self.taken(shard, first, signed, rows, (), outer_radius(signed)))
+        return reduce(SomeRows.merge, samples)
+
+    def contradictions(self, claims: Claims, shard: Shard, late: Late = never) -> SomeRows:
+        """Return the rows of a shard that contradict the claims most, and the lowest margins of all its rows."""
+        against = []
+        with np.errstate(all="ignore"):
+            for first, signed in self.parts(shard):
+                rows = claims.contradicted(signed, self.most)
+                against.append(self.taken(shard, first, signed, rows, claims.lowest(signed), 0.0))
+        return reduce(SomeRows.merge, against)
+
+    def zeros(self, w: Any, shard: Shard, late: Late = never) -> Array:
+        """Return the numbers, in a shard, of the samples with a signed row on which the weights are zero."""
+        rows = [
+            first + np.unique(signed.split(np.flatnonzero(signed.signs(w) == 0))[0])
+            for first, signed in self.parts(shard)
+        ]
+        return np.concatenate(rows)
+
+    def label_bytes(self, shard: Shard, late: Late = never) -> bytes:
+        """Return the bytes of the labels, for the digest of a certificate."""
+        return b"".join(np.ascontiguousarray(signed.label, "<i8").tobytes() for _, signed in self.parts(shard))
+
+    def row_bytes(self, shard: Shard, late: Late = never) -> bytes:
+        """Return the bytes of the rows, for the digest of a certificate."""
+        return b"".join(self._bytes(signed.table) for _, signed in self.parts(shard))
+
+    def _bytes(self, table: Table) -> bytes:
+        if isinstance(table.rows, Csr) and self.sparse:
+            return sparse_bytes(np.diff(table.rows.indptr), table.rows.indices, table.rows.data)
+        X: Array = dense_or_sparse(table.matrix(), sparse=False)
+        return (X.astype("<f8", copy=False) + 0.0).tobytes()  # -0.0 becomes 0.0
 
 
 def dense_or_sparse(X: Any, sparse: bool) -> Any:
@@ -153,63 +179,13 @@ def dense_or_sparse(X: Any, sparse: bool) -> Any:
 
 
 @dataclass(frozen=True)
-class Sampled(ShardWork):
-    """Select the first working set: rows evenly spread over each shard, and one of each class."""
-
-    def __call__(self, shard: Shard, late: Late = never) -> SomeRows:
-        """Return some rows of a shard."""
-        sample: SomeRows | None = None
-        for first, signed in self.parts(shard):
-            spread = np.arange(0, signed.samples, -(-signed.samples // self.most))
-            rows = np.union1d(spread, np.unique(signed.label, return_index=True)[1])
-            some = self.taken(shard, first, signed, rows, (), outer_radius(signed))
-            sample = some if sample is None else sample.merge(some)
-        assert sample is not None
-        return sample
-
-
-@dataclass(frozen=True)
-class Contradictions(ShardWork):
-    """Find the rows that contradict the claims of a working set.
-
-    Attributes
-    ----------
-    claims : Claims
-    """
-
-    claims: Claims
-
-    def __call__(self, shard: Shard, late: Late = never) -> SomeRows:
-        """Return the rows of a shard that contradict the claims most, and the lowest margins of all its rows."""
-        against: SomeRows | None = None
-        with np.errstate(all="ignore"):
-            for first, signed in self.parts(shard):
-                rows = self.claims.contradicted(signed, self.most)
-                some = self.taken(shard, first, signed, rows, self.claims.lowest(signed), 0.0)
-                against = some if against is None else against.merge(some)
-        assert against is not None
-        return against
-
-
-@dataclass(frozen=True)
 class Claims:
-    """The claims of a working set that other rows may contradict.
+    """The claims of a working set that other rows may contradict."""
 
-    Attributes
-    ----------
-    strict : weights or None
-        Positive on every row.
-    weak : weights or None
-        Nowhere negative.
-    basis : list of weights
-        Vanish on every row on which `weak` vanishes; on every row if `weak` is None.
-    margins : tuple of (weights, class or None, float)
-        The lowest margin of the working set, for a class or for both.
-    """
-
-    strict: Any = None
-    weak: Any = None
-    basis: tuple[Any, ...] = ()
+    strict: Any = None  # weights that are positive on every row
+    weak: Any = None  # weights that are nowhere negative
+    basis: tuple[Any, ...] = ()  # weights that vanish on every row on which `weak` vanishes; on every row if it is None
+    # Weights, a class or None for both, and the lowest margin of the working set there.
     margins: tuple[tuple[Any, int | None, float], ...] = ()
 
     def contradicted(self, signed: SignedRows, most: int) -> Array:
@@ -273,8 +249,9 @@ class _Proof:
         self.n_rows = int(ends[-1])
         self.classes = max(extent.classes.size, 2)
         width = (extent.features + 1) * (self.classes - 1)
-        self.basics = (extent.classes, extent.sparse, ROWS_PER_COLUMN * width // len(self.sizes) + ROWS_PER_SHARD)
-        self.working: SomeRows = shards.combine(Sampled(*self.basics))
+        most = 4 * width // len(self.sizes) + 8  # four rows for each column from all shards, and eight of each shard
+        self.work = ShardWork(extent.classes, extent.sparse, most)
+        self.working: SomeRows = shards.combine(self.work.sample)
         self.radius = self.working.radius
         self.lowest: tuple[Fraction | None, ...] = ()
 
@@ -289,7 +266,7 @@ class _Proof:
                 claims = _claims(signed, claimed)
             except TooLarge as fault:
                 return self._issue(signed, rows, {"verdict": "undecided", "reason": str(fault)})
-            against: SomeRows = self.shards.combine(Contradictions(*self.basics, claims))
+            against: SomeRows = self.shards.combine(partial(self.work.contradictions, claims))
             self.lowest = against.lowest
             places = {tuple(place) for place in self.working.place.tolist()}
             new = [i for i, place in enumerate(against.place.tolist()) if tuple(place) not in places]
@@ -354,7 +331,8 @@ class _Proof:
 
     def _boundary(self, vector: Any) -> tuple[int, ...]:
         rows: list[int] = []
-        for number, zero in zip(self.sizes, self.shards.each(Zeros(*self.basics, direction(vector))), strict=True):
+        zeros = self.shards.each(partial(self.work.zeros, direction(vector)))
+        for number, zero in zip(self.sizes, zeros, strict=True):
             rows.extend((zero + self.offset[number]).tolist())
         return tuple(rows)
 
@@ -362,45 +340,10 @@ class _Proof:
         """Return the hash of all rows, which pass through the driver one shard at a time."""
         layout = "sparse" if self.extent.sparse else "dense"
         state = hashlib.sha256(f"rosenblatt\n{layout}\n{self.n_rows}\n{self.extent.features}\n".encode())
-        for what in ("labels", "rows"):
-            for content in self.shards.each(Hashed(*self.basics, what)):
+        for work in (self.work.label_bytes, self.work.row_bytes):
+            for content in self.shards.each(work):
                 state.update(content)
         return state.hexdigest()
-
-
-@dataclass(frozen=True)
-class Zeros(ShardWork):
-    """Find the samples of a shard with a signed row on which some weights are zero."""
-
-    w: Any
-
-    def __call__(self, shard: Shard, late: Late = never) -> Array:
-        """Return their numbers in the shard."""
-        rows = [
-            first + np.unique(signed.split(np.flatnonzero(signed.signs(self.w) == 0))[0])
-            for first, signed in self.parts(shard)
-        ]
-        return np.concatenate(rows)
-
-
-@dataclass(frozen=True)
-class Hashed(ShardWork):
-    """Collect the bytes of the digest of a certificate: of the labels, or of the rows."""
-
-    what: str
-
-    def __call__(self, shard: Shard, late: Late = never) -> bytes:
-        """Return the bytes of a shard."""
-        return b"".join(self._bytes(signed) for _, signed in self.parts(shard))
-
-    def _bytes(self, signed: SignedRows) -> bytes:
-        if self.what == "labels":
-            return np.ascontiguousarray(signed.label, "<i8").tobytes()
-        rows = signed.table.rows
-        if isinstance(rows, Csr) and self.sparse:
-            return sparse_bytes(np.diff(rows.indptr), rows.indices, rows.data)
-        X: Array = dense_or_sparse(signed.table.matrix(), sparse=False)
-        return (X.astype("<f8", copy=False) + 0.0).tobytes()  # -0.0 becomes 0.0
 
 
 def _claims(signed: SignedRows, claimed: dict[str, Any]) -> Claims:

@@ -32,21 +32,8 @@ try:
     from pyspark.ml import Estimator, Model
     from pyspark.ml.linalg import VectorUDT
     from pyspark.ml.param import Param, Params, TypeConverters
-    from pyspark.ml.param.shared import (
-        HasFeaturesCol,
-        HasLabelCol,
-        HasPredictionCol,
-        HasRawPredictionCol,
-        HasWeightCol,
-    )
-    from pyspark.ml.util import (
-        DefaultParamsReader,
-        DefaultParamsWriter,
-        MLReadable,
-        MLReader,
-        MLWritable,
-        MLWriter,
-    )
+    from pyspark.ml.param.shared import HasFeaturesCol, HasLabelCol, HasPredictionCol, HasRawPredictionCol, HasWeightCol
+    from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReadable, MLReader, MLWritable, MLWriter
     from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 except ImportError as error:
     raise MissingExtra(f'Spark is not installed ({error}). Install it with pip install "rosenblatt[spark]".') from None
@@ -65,10 +52,7 @@ CELL_BYTES = 1 << 28
 def rows_of(column: Any) -> Any:
     """Return a column of vectors as an array if all are dense, else as a CSR matrix.
 
-    Parameters
-    ----------
-    column : pyarrow.StructArray
-        Vectors of pyspark.ml in Arrow's format: type (0: sparse), size, indices, values.
+    In Arrow, a vector of pyspark.ml is a struct of type (0: sparse), size, indices and values.
     """
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     kind, size, indices, values = (column.field(name) for name in ("type", "size", "indices", "values"))
@@ -108,13 +92,7 @@ def vectors_of(rows: Array) -> Any:
 
 
 class OnSpark(Shards):
-    """Shards in the partitions of a DataFrame.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        With the columns features and label, and optionally weight, shard and place.
-    """
+    """Shards in the partitions of a DataFrame with the columns features, label and optionally weight, shard, place."""
 
     def __init__(self, frame: Any, numbers: Sequence[int] | None = None) -> None:
         self.frame, self.numbers = frame, numbers
