@@ -28,13 +28,7 @@ Shuffle: TypeAlias = bool | Literal["random"]
 # ------------------------------------------------------------------------------------------------------------- epochs
 
 FIT_INTERCEPT: Any = flag(default=True, text="Whether to learn a bias b.")
-MAX_ITER: Any = integer(
-    default=1000,
-    text="Most epochs, that is passes over the rows.",
-    least=1,
-    wanted="a whole number from 1",
-    lab=False,
-)
+MAX_ITER: Any = integer(default=1000, text="Most epochs, that is passes over the rows.", least=1, lab=False)
 TOL: Any = real(
     default=1e-3,
     text="The fit ends when the mean loss has not fallen by more than tol for `n_iter_no_change` epochs. A"
@@ -63,17 +57,8 @@ VERBOSE: Any = custom(
     lab=False,
 )
 RANDOM_STATE: Any = seed(default=0, text="For the shuffling.", lab=False)
-N_ITER_NO_CHANGE: Any = integer(
-    default=5, text="Epochs without progress to wait.", least=1, wanted="a whole number from 1", lab=False
-)
-MAX_SECONDS: Any = real(
-    default=None,
-    text="Most seconds to train.",
-    above=0,
-    wanted="a positive number or None",
-    optional=True,
-    lab=False,
-)
+N_ITER_NO_CHANGE: Any = integer(default=5, text="Epochs without progress to wait.", least=1, lab=False)
+MAX_SECONDS: Any = real(default=None, text="Most seconds to train.", above=0, optional=True, lab=False)
 CALLBACK: Any = custom(
     default=None,
     text="Called with an `Epoch` after each; a true answer ends the fit.",
@@ -145,7 +130,6 @@ SHARDS: Any = integer(
     " (McDonald, Hall and Mann 2010). `n_jobs` threads work on them, also for two classes. The result depends on"
     " the number of shards, but not on that of the threads; rosenblatt.scaling gives the same on a cluster.",
     least=1,
-    wanted="a whole number from 1",
     lab=False,
 )
 MIXES: Any = integer(
@@ -153,7 +137,6 @@ MIXES: Any = integer(
     text='Mixes of the shards in an epoch; each is a round on a cluster. "auto": one, or up to four for an average'
     " of wide rows where shards have many for each weight. The result depends on it.",
     least=1,
-    wanted='a whole number from 1, or "auto"',
     words=("auto",),
     lab=False,
 )
@@ -164,9 +147,7 @@ NO_MEAN = (
 
 # -------------------------------------------------------------------------------------------- steps, penalty, average
 
-ETA0: Any = real(
-    default=1.0, text="Learning rate.", above=0, wanted="a positive number", range=(0.01, 10.0, 0.01), log=True
-)
+ETA0: Any = real(default=1.0, text="Learning rate.", above=0, range=(0.01, 10.0, 0.01), log=True)
 SCHEDULE: Any = schedule_of(
     default="constant",
     text='Factor of the learning rate by epoch: "constant", "1/t", "1/sqrt(t)", "step" (halved every ten '
@@ -177,22 +158,8 @@ MARGIN: Any = margins(default=0.0, text="Update while y f(x) <= margin.", range=
 PENALTY: Any = choice(
     default=None, text="Shrink the weights a little in each trial.", choices=(None, "l2", "l1", "elasticnet")
 )
-ALPHA: Any = real(
-    default=0.0001,
-    text="Strength of the penalty.",
-    least=0,
-    wanted="a number from 0",
-    range=(1e-5, 1.0, 1e-5),
-    log=True,
-)
-L1_RATIO: Any = real(
-    default=0.15,
-    text="Share of L1 in the elastic net.",
-    least=0,
-    most=1,
-    wanted="a number from 0 to 1",
-    range=(0.0, 1.0, 0.05),
-)
+ALPHA: Any = real(default=0.0001, text="Strength of the penalty.", least=0, range=(1e-5, 1.0, 1e-5), log=True)
+L1_RATIO: Any = real(default=0.15, text="Share of L1 in the elastic net.", least=0, most=1, range=(0.0, 1.0, 0.05))
 AVERAGE: Any = flag(default=False, text="Whether the model is the average of the weights over all trials.")
 
 
