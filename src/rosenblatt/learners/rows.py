@@ -1,4 +1,4 @@
-"""The rows of a learner: what scikit-learn checks, what it cannot know, and what the sizes of the values decide."""
+"""Checks of the rows and labels of a learner, beside scikit-learn's; and what the sizes of the values decide."""
 
 from __future__ import annotations
 
@@ -34,25 +34,10 @@ ROUNDING = 0.55
 
 
 def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **options: Any) -> Any:
-    """Return rows, and labels if there are any, as scikit-learn checks them.
+    """Return X, or X and y if there are labels, as scikit-learn's `validate_data` does with these options.
 
     Input that scipy or scikit-learn would misread, or reject without a remedy, is rejected first: broken pointers,
-    dates, text, shapes and sizes that do not fit. Features are named and counted by scikit-learn.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Whose features they are.
-    X : array-like, data frame or sparse matrix
-    y : array-like, optional
-    reset : bool
-        Whether the features are those of X from now on.
-    **options
-        For scikit-learn.
-
-    Returns
-    -------
-    array or sparse matrix; with y a pair
+    dates, text, shapes and sizes that do not fit. `reset` makes the features of X those of the estimator.
     """
     if sp.issparse(X):
         X = as_csr(X)
@@ -105,14 +90,19 @@ def _need_no_change(estimator: Any, X: Any, y: Any) -> bool:
 
 
 def labels_of(y: Any, n_rows: int) -> tuple[Array, Array]:
-    """Return the classes, of which there must be two, and the number of each row's class."""
+    """Return the classes, at least two, and the number of each row's class."""
     classes, label = as_labels(y, n_rows)
+    check_several(classes)
+    return classes, label
+
+
+def check_several(classes: Array) -> None:
+    """Raise an error if there is only one class."""
     if classes.size < 2:
         raise InvalidInput(
             f"The number of classes has to be greater than one; got 1 class: {short_repr(classes[0])}. "
             "Add examples of another class."
         )
-    return classes, label
 
 
 def same_classes(classes: Array, known: Array) -> None:
@@ -133,16 +123,7 @@ def same_width(width: int | None, known: int | None) -> None:
 
 
 def warn_of_scale(sizes: Survey, names: Any, stacklevel: int) -> None:
-    """Warn if the values of a column are far larger than those of the others.
-
-    Parameters
-    ----------
-    sizes : Survey
-    names : array-like of str, or None
-        Of the columns.
-    stacklevel : int
-        Of the caller, as for `warnings.warn`.
-    """
+    """Warn if the values of a column are far larger than those of the others; `names` are of the columns, or None."""
     if not sizes.column_value > OUTWEIGHS * sizes.median_value:
         return
     name = sizes.column if names is None else repr(str(names[sizes.column]))
