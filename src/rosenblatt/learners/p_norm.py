@@ -17,7 +17,17 @@ from rosenblatt.learners.base import Facts
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import real
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, Order, TrialAlgorithm, as_hyperplanes
+from rosenblatt.training.algorithm import (
+    Algorithm,
+    Doubles,
+    Integers,
+    Matrix,
+    Order,
+    TrialAlgorithm,
+    Vector,
+    as_hyperplanes,
+    layout_of,
+)
 
 # Between these a sum of powers is brought up to date. Outside, all weights are recomputed, in units of about the
 # norm then: the larger p, the sooner powers would overflow, or a sum of them be rounding.
@@ -41,13 +51,13 @@ class PNormWeights(NamedTuple):
     W and b were put there as weights, and that theta is to be computed from them.
     """
 
-    W: np.ndarray  # (problems, features)
-    b: np.ndarray  # (problems,)
-    t: np.ndarray  # (problems,)
-    theta: np.ndarray  # (problems, features)
-    theta_b: np.ndarray  # (problems,)
-    unit: np.ndarray  # (problems,)
-    power_sum: np.ndarray  # (problems,)
+    W: Matrix
+    b: Vector
+    t: Integers
+    theta: Matrix
+    theta_b: Vector
+    unit: Doubles
+    power_sum: Doubles
 
 
 @compiled()
@@ -154,29 +164,15 @@ TRIALS[PNormRule] = p_norm_trial
 
 @dataclass
 class PNorm(TrialAlgorithm):
-    """The perceptron's steps for a sum of rows, whose link the weights are.
+    """The perceptron's steps for a sum of rows, whose link the weights are."""
 
-    Attributes
-    ----------
-    power : float
-        p, at least 2.
-    """
-
-    power: float
+    power: float  # p, at least 2
 
     derives_weights: ClassVar[bool] = True
     local_updates: ClassVar[bool] = False
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "theta", "theta_b"})
     state_class: ClassVar[type] = PNormWeights
-    layout: ClassVar[Mapping[str, str]] = {
-        "W": "f pd",
-        "b": "f p",
-        "t": "l p",
-        "theta": "f pd",
-        "theta_b": "f p",
-        "unit": "d p",
-        "power_sum": "d p",
-    }
+    layout: ClassVar[Mapping[str, str]] = layout_of(PNormWeights)
 
     def check_state(self, state: PNormWeights) -> None:
         """Raise a `Fault` unless a state from a file is sound."""
@@ -185,15 +181,9 @@ class PNorm(TrialAlgorithm):
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> PNormWeights:
         """Return zero weights; the loop computes their theta, as a caller may replace them."""
-        return PNormWeights(
-            W=np.zeros((problems, features), dtype, order),
-            b=np.zeros(problems, dtype),
-            t=np.zeros(problems, np.int64),
-            theta=np.zeros((problems, features), dtype, order),
-            theta_b=np.zeros(problems, dtype),
-            unit=np.ones(problems),
-            power_sum=np.full(problems, -1.0),
-        )
+        state: PNormWeights = super().start(problems, features, dtype, order)
+        state.unit[:], state.power_sum[:] = 1.0, -1.0
+        return state
 
     @property
     def rule(self) -> PNormRule:

@@ -1,4 +1,4 @@
-"""Weights that are scaled and moved along the row in one step: the loop that ALMA and ROMMA share."""
+"""Weights that are scaled and moved along the row in one step: what ALMA and ROMMA share."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.engine.frame import TRIALS
-from rosenblatt.engine.jit import compiled, overload
-from rosenblatt.engine.rows import Hyperplanes, add, by_type, dot, square
+from rosenblatt.engine.jit import compiled
+from rosenblatt.engine.rows import Hyperplanes, add, dot, square
 from rosenblatt.engine.single import score_row
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Order, Row, ScoreRow, TrialAlgorithm, as_hyperplanes, bind
+from rosenblatt.training.algorithm import (
+    Doubles,
+    Integers,
+    Matrix,
+    Order,
+    Row,
+    ScoreRow,
+    TrialAlgorithm,
+    Vector,
+    as_hyperplanes,
+    bind,
+    layout_of,
+)
 
 # Between these a scale is not multiplied into the weights, which takes time for each feature.
 _SMALLEST, _LARGEST = 1e-9, 1e9
@@ -24,34 +35,12 @@ _SMALLEST, _LARGEST = 1e-9, 1e9
 class ProjectedWeights(NamedTuple):
     """Weight vectors with their norm: problem p scores scale[p] * W[p].x + b[p]."""
 
-    W: np.ndarray  # (problems, features)
-    b: np.ndarray  # (problems,)
-    t: np.ndarray  # (problems,)
-    scale: np.ndarray  # (problems,)
-    norm: np.ndarray  # (problems,) squared norm of weights and bias; negative: not known
-    corrections: np.ndarray  # (problems,) updates so far
-
-
-class ProjectionInput(NamedTuple):
-    """The input of a rule: the quantities of one trial."""
-
-    margin: float  # y f(x)
-    row_norm: float  # squared norm of the row, padded
-    norm: float  # squared norm of the weights, with that of the padding
-    corrections: int
-    importance: float  # weight of the row times the cost of its class
-
-
-# The function of each rule, by the class of its parameters.
-PROJECTIONS: dict[type, object] = {}
-
-
-def project(rule, trial):
-    """Return factors c and d: the weights become c w + d y x, and stay if d is 0; their squared norm then; the loss."""
-    return by_type(PROJECTIONS, rule)(rule, trial)
-
-
-overload(project)(lambda rule, trial: by_type(PROJECTIONS, rule))
+    W: Matrix
+    b: Vector
+    t: Integers
+    scale: Doubles
+    norm: Doubles  # squared norm of weights and bias; negative: not known
+    corrections: Integers  # updates so far
 
 
 @compiled()
@@ -63,61 +52,45 @@ def _squared_norm(W, b, scale, bias, p):
     return total + np.float64(b[p]) * b[p] / bias if bias > 0.0 else total
 
 
-@compiled()
-def _fold(W, scale, p):
-    for j in range(W.shape[1]):
-        W[p, j] *= scale[p]
-    scale[p] = 1.0
-
-
-def projected_trial(algorithm, rows, i, sign, importance, bias, state, p):
-    """Let w become c w + d y x, as the rule says."""
-    W, b, _, scale, norm, corrections = state
+@compiled(forceinline=True)
+def measure(rows, i, sign, bias, state, p):
+    """Return the margin of row i, and its squared norm with the padding; make sure that the norm of w is known."""
+    W, b, _, scale, norm, _ = state
     margin = sign * (scale[p] * dot(rows, i, W, p) + b[p])
     if norm[p] < 0.0:
         norm[p] = _squared_norm(W, b, scale, bias, p)
-    trial = ProjectionInput(margin, square(rows, i) + bias, norm[p], corrections[p], importance)
-    keep, step, reached, loss = project(algorithm, trial)
+    return margin, square(rows, i) + bias
+
+
+@compiled(forceinline=True, error_model="numpy")
+def project(rows, i, keep, step, reached, bias, state, p):
+    """Let w become keep w + step x, with the squared norm that it reaches, or a negative number if that is not known.
+
+    A step of 0 changes nothing.
+    """
+    W, b, _, scale, norm, corrections = state
     if step != 0.0:
         scale[p] *= keep
         if not _SMALLEST < scale[p] < _LARGEST:
-            _fold(W, scale, p)
-        add(rows, i, sign * step / scale[p], W, p)
-        b[p] = keep * b[p] + sign * step * bias
+            for j in range(W.shape[1]):
+                W[p, j] *= scale[p]
+            scale[p] = 1.0
+        add(rows, i, step / scale[p], W, p)
+        b[p] = keep * b[p] + step * bias
         norm[p] = reached
         corrections[p] += 1
-    return margin, step, loss
-
-
-def register_projection(rule: type, function: Any) -> None:
-    """Let the loop call a function for a rule, chosen by the class of its parameters."""
-    PROJECTIONS[rule] = function
-    TRIALS[rule] = projected_trial
 
 
 @dataclass
 class Projected(TrialAlgorithm):
-    """A rule that shrinks or stretches the weights and moves them along the row.
-
-    Attributes
-    ----------
-    rule : NamedTuple
-        Parameters of a rule in `PROJECTIONS`.
-    """
+    """A rule that shrinks or stretches the weights and moves them along the row: AlmaRule or RommaRule."""
 
     rule: Any
 
     derives_weights: ClassVar[bool] = True
     local_updates: ClassVar[bool] = False
     state_class: ClassVar[type] = ProjectedWeights
-    layout: ClassVar[Mapping[str, str]] = {
-        "W": "f pd",
-        "b": "f p",
-        "t": "l p",
-        "scale": "d p",
-        "norm": "d p",
-        "corrections": "l p",
-    }
+    layout: ClassVar[Mapping[str, str]] = layout_of(ProjectedWeights)
 
     def check_state(self, state: ProjectedWeights) -> None:
         """Raise a `Fault` unless a state from a file is sound."""
@@ -127,14 +100,9 @@ class Projected(TrialAlgorithm):
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> ProjectedWeights:
         """Return zero weights; the loop computes their norm, as a caller may replace them."""
-        return ProjectedWeights(
-            W=np.zeros((problems, features), dtype, order),
-            b=np.zeros(problems, dtype),
-            t=np.zeros(problems, np.int64),
-            scale=np.ones(problems),
-            norm=np.full(problems, -1.0),
-            corrections=np.zeros(problems, np.int64),
-        )
+        state: ProjectedWeights = super().start(problems, features, dtype, order)
+        state.scale[:], state.norm[:] = 1.0, -1.0
+        return state
 
     def row_scorer(self, known: int, state: ProjectedWeights, row: Row) -> ScoreRow:
         """Return a function of a row that multiplies the scales in."""
