@@ -76,13 +76,16 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         "whose inner products approximate the kernel exp(-gamma |x - z|^2).",
         choices=UNITS,
     )
-    n_units: int = integer(default=500, text="How many.", least=1, wanted="a whole number from 1")
+    n_units: int = integer(
+        default=500,
+        text="How many.",
+        least=1,
+    )
     fan_in: int | None = integer(
         default=None,
         text="Features that each unit is connected with, drawn at random; None for all. In Rosenblatt's "
         "machine they were few.",
         least=1,
-        wanted="a whole number from 1, or None",
         optional=True,
     )
     gamma: float | Literal["scale"] = real(
@@ -90,7 +93,6 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         text="The weights are normal with variance 2 gamma, times n_features / fan_in: the larger, the finer "
         'the detail. "scale": 1 / (n_features * X.var()). The step does not depend on it.',
         above=0,
-        wanted='a positive number or "scale"',
         words=("scale",),
     )
     random_state: RandomState = seed(default=0, text="For weights and thresholds.")

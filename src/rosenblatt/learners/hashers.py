@@ -69,7 +69,7 @@ def _texts_of(X: Any) -> Iterable[Any]:
     """Return the texts of X: those of its only column, if it has columns."""
     names = getattr(X, "column_names", getattr(X, "columns", None))
     if names is not None and len(names) == 1:
-        return _in_a_column(X[names[0]])
+        return np.asarray(X[names[0]], np.object_).ravel().tolist()
     if names is not None:
         found = f"the columns {listed(names)}" if len(names) else "no column"
         raise InvalidInput(f"X has {found}, and texts are one. Pass one column; TableHasher takes several.")
@@ -82,12 +82,7 @@ def _texts_of(X: Any) -> Iterable[Any]:
         return X
     if sp.issparse(X) or len(shape) not in (1, 2) or shape[1:] not in ((), (1,)):
         raise InvalidInput(f"X has shape {shape}, and texts are one column. Pass a list of texts.")
-    return _in_a_column(X)
-
-
-def _in_a_column(values: Any) -> list[Any]:
-    found: list[Any] = np.asarray(values, np.object_).ravel().tolist()
-    return found
+    return np.asarray(X, np.object_).ravel().tolist()
 
 
 def _as_bytes(text: Any, row: int) -> bytes:
@@ -316,13 +311,6 @@ def _plain(value: Any) -> Any:
     return None if np.isnan(number) else number
 
 
-def _numbered_columns(X: Any) -> dict[str, list[Any]]:
-    rows = np.array(as_dense(X), dtype=np.object_)
-    if rows.ndim != 2:
-        raise InvalidInput(f"X has shape {rows.shape}. Pass a data frame, a list of dicts, or rows of columns.")
-    return {str(k): list(map(_plain, rows[:, k])) for k in range(rows.shape[1])}
-
-
 def _columns_of(X: Any) -> dict[str, list[Any]]:
     """Return the columns of a table by name."""
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
@@ -331,7 +319,10 @@ def _columns_of(X: Any) -> dict[str, list[Any]]:
         names = dict.fromkeys(str(name) for row in X for name in row)
         found = {name: [_plain(row.get(name)) for row in X] for name in names}
     else:
-        found = _numbered_columns(X)
+        rows = np.array(as_dense(X), dtype=np.object_)
+        if rows.ndim != 2:
+            raise InvalidInput(f"X has shape {rows.shape}. Pass a data frame, a list of dicts, or rows of columns.")
+        found = {str(k): list(map(_plain, rows[:, k])) for k in range(rows.shape[1])}
     if not found or not next(iter(found.values())):
         raise InvalidInput("X has no rows or no columns. Pass at least one of each.")
     return found

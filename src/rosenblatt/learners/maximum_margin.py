@@ -37,6 +37,7 @@ Array = npt.NDArray[Any]
 
 
 def _no_stream(estimator: Any) -> NoReturn:
+    """Raise an error: the largest margin is a property of all rows together."""
     raise NotAvailable("MaximumMargin needs all rows at once. Use Perceptron(margin=...) for streams.")
 
 
@@ -109,7 +110,6 @@ class MaximumMargin(ClassifierMixin, Estimator):
         default=None,
         text="Most seconds; a problem that is not solved by then gets the weights of `SoftMargin()`.",
         above=0,
-        wanted="a positive number or None",
         optional=True,
         lab=False,
     )
@@ -275,15 +275,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
             ceiling=None,
         )
 
-    @available_when(_no_stream)
-    def partial_fit(self, X: Any, y: Any) -> Self:
-        """Raise an error: the largest margin is a property of all rows together."""
-        raise NotImplementedError
-
-    @available_when(_no_stream)
-    def learn_one(self, x: Any, y: Any) -> bool:
-        """Raise an error, for the same reason."""
-        raise NotImplementedError
+    partial_fit = learn_one = available_when(_no_stream)(_no_stream)
 
     # ------------------------------------------------------------------------------------------------------ prediction
 
@@ -319,19 +311,10 @@ class MaximumMargin(ClassifierMixin, Estimator):
         -------
         array of shape (n_samples,)
         """
-        winner = winners(self._class_scores(X))
-        found: Array = self.classes_[winner]
+        found: Array = self.classes_[winners(self._class_scores(X))]
         return found
 
-    @available_when(without_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Raise an error: scores of hyperplanes are not probabilities. SoftMargin with the logistic loss has them.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        """
-        raise NotImplementedError
+    predict_proba = available_when(without_probabilities)(without_probabilities)
 
     def distance(self, X: Any) -> Array:
         """Return the signed distance (w.x + b) / |w| of each row from each hyperplane.

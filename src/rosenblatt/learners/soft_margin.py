@@ -145,12 +145,7 @@ class SoftMargin(LinearClassifier):
         default="l2", text="Shrink the weights a little in each trial.", choices=(None, "l2", "l1", "elasticnet")
     )
     eta0: float = real(
-        default=0.01,
-        text="Learning rate of the schedules by epoch.",
-        above=0,
-        wanted="a positive number",
-        range=(0.01, 10.0, 0.01),
-        log=True,
+        default=0.01, text="Learning rate of the schedules by epoch.", above=0, range=(0.01, 10.0, 0.01), log=True
     )
     schedule: shared.Schedule = schedule_of(
         default="optimal",
@@ -273,13 +268,11 @@ class SoftMargin(LinearClassifier):
         -------
         array of shape (n_samples, n_classes)
         """
-        return self._log_probabilities(self._class_scores(X))
-
-    def _log_probabilities(self, class_scores: Array) -> Array:
-        """Return logarithms that do not vanish where a probability rounds to zero or one."""
-        log_positive = -np.logaddexp(0.0, -class_scores.astype(float))
+        # Not by log(predict_proba), which vanishes where a probability rounds to zero or one.
+        scores = self._class_scores(X).astype(float)
+        log_positive = -np.logaddexp(0.0, -scores)
         if self.classes_.size == 2:
-            return np.hstack([-np.logaddexp(0.0, class_scores.astype(float)), log_positive])
+            return np.hstack([-np.logaddexp(0.0, scores), log_positive])
         return np.asarray(log_positive - np.logaddexp.reduce(log_positive, axis=1, keepdims=True))
 
     @available_when(_is_logistic)
