@@ -421,8 +421,3 @@ class AROW(LinearClassifier):
 
     def _algorithm(self) -> Algorithm:
         return Arow(float(self.r), self._covariance() == "full")
-
-    def _check_learned(self) -> None:
-        kind = self.__dict__.get("covariance_", "diagonal")
-        expect(kind in ("diagonal", "full"), f"covariance_={kind!r:.60} is neither 'diagonal' nor 'full'")
-        super()._check_learned()

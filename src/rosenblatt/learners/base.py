@@ -175,8 +175,8 @@ def _are_classes(value: Any) -> bool:
     return True
 
 
-# Attributes of a fit that users can assign and that later calls rely on, each with a check of the value.
-ASSIGNED: dict[str, Callable[[Any], bool]] = {
+# Attributes of a fit that users can assign, that files hold, and that later calls rely on: each with a condition.
+CONDITIONS: dict[str, Callable[[Any], bool]] = {
     "n_features_in_": _is_count,
     "n_iter_": _is_count,
     "t_": _is_count,
@@ -186,7 +186,7 @@ ASSIGNED: dict[str, Callable[[Any], bool]] = {
     "classes_": _are_classes,
     "dual_coef_": lambda value: isinstance(value, np.ndarray) and value.dtype.kind in "fiu",
     "gamma_": lambda value: is_real(value) and 0 < value < np.inf,
-    "intercept_scaling_": lambda value: is_real(value) and 0 <= value < np.inf,
+    "intercept_scaling_": lambda value: is_real(value) and 1e-100 <= value <= 1e100,
     "covariance_": lambda value: isinstance(value, str) and value in ("full", "diagonal"),
 }
 
@@ -224,24 +224,18 @@ class Estimator(BaseEstimator):
 
     # Parameters that shared code reads, where a class has them.
     fit_intercept: Any
-    max_iter: Any
     tol: Any
-    shuffle: Any
-    verbose: Any
     random_state: Any
-    n_iter_no_change: Any
     max_seconds: Any
     callback: Any
     class_weight: Any
     multiclass: Any
-    n_jobs: Any
     shards: Any
     mixes: Any
     early_stopping: Any
     validation_fraction: Any
     warm_start: Any
     init: Any
-    keep: Any
     intercept_scaling: Any
     # Which weights are kept unless `keep` says so.
     default_keep: ClassVar[str] = "last"
@@ -278,7 +272,7 @@ class Estimator(BaseEstimator):
         return {name: value for name, value in state.items() if name != "_turn"}
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ASSIGNED and not ASSIGNED[name](value):
+        if name in CONDITIONS and not CONDITIONS[name](value):
             raise InvalidInput(
                 f"{name}={short_repr(value)} is not what a fit would set. Fit again, or leave it as it is."
             )
@@ -400,6 +394,9 @@ class Estimator(BaseEstimator):
         )
         missing = set(self.stored_attributes) - attributes.keys()
         expect(not missing, f"it has no {', '.join(sorted(missing))}, as after a fit that failed. Fit it again")
+        for name in attributes.keys() & CONDITIONS.keys() - {"classes_"}:  # `check_classes` says more of these
+            value = attributes[name]
+            expect(CONDITIONS[name](value), f"{name}={short_repr(value)} is not what a fit would set. Fit again")
         self.__dict__.update(attributes)
         self._check_learned()
 

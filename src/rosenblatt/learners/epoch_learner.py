@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_weights
-from rosenblatt.data.numbers import is_real
 from rosenblatt.data.sparse import sp
 from rosenblatt.data.survey import Survey
 from rosenblatt.data.table import Table
@@ -20,9 +19,9 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learners.base import Estimator, all_or_nothing, undone
 from rosenblatt.learners.contract import ConvergenceWarning, check_random_state, effective_n_jobs
 from rosenblatt.learners.rows import choose_padding, same_width
-from rosenblatt.storage.checks import check_record, is_integer
+from rosenblatt.storage.checks import check_record
 from rosenblatt.storage.registry import expect
-from rosenblatt.text import count, listed, short_repr
+from rosenblatt.text import count, listed
 from rosenblatt.training.algorithm import Algorithm, copy_state
 from rosenblatt.training.in_memory import Job, run
 from rosenblatt.training.model import LinearModel
@@ -171,15 +170,10 @@ class EpochLearner(Estimator):
         """Return the constant that pads each row: the given one, or the one that a fit has chosen."""
         if self.intercept_scaling != "auto":
             return float(self.intercept_scaling)
-        chosen = self.__dict__.get("intercept_scaling_", 1.0)
-        if not (is_real(chosen) and 1e-100 <= chosen <= 1e100):
-            raise InvalidInput(
-                f"intercept_scaling_={short_repr(chosen)} was assigned, and is not a positive number. Fit again."
-            )
-        return float(chosen)
+        return float(self.__dict__.get("intercept_scaling_", 1.0))
 
     def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
-        """Choose what depends on the sizes of the values; a warm start goes on with what was chosen."""
+        """Choose what depends on the sizes of the values; a warm start keeps what was chosen."""
         if "intercept_scaling" in self.declared:
             chosen = self._padding() if warm or self.intercept_scaling != "auto" else choose_padding(sizes, n_classes)
             self.intercept_scaling_ = chosen
@@ -338,6 +332,8 @@ class EpochLearner(Estimator):
 
     def _going_on(self) -> Stream:
         """Return the stream to continue, with the parameters as they are now."""
+        if "intercept_scaling" in self.declared:
+            self.intercept_scaling_ = self._padding()
         stream: Stream | None = self.__dict__.get("_stream")
         if stream is None:
             return self._make_stream(self._settings())
@@ -387,7 +383,7 @@ class EpochLearner(Estimator):
             turn.lock.release()
 
     def predict_one(self, x: Any) -> Any:
-        """Return what `predict` says of one row; before the first row was learned None, or 0 in a regression.
+        """Predict one row, as `predict` does; before the first row was learned None, or 0 in a regression.
 
         Parameters
         ----------
@@ -479,10 +475,7 @@ class EpochLearner(Estimator):
         )  # the weights alone are for `load_linear`
         expect(type(learned) is Learned, "what it has learned is missing. Fit again")
         check_record("what was learned", learned, Learned)
-        epochs, reason, run = (self.__dict__.pop(name) for name in ("n_iter_", "stop_reason_", "run_"))
-        expect(is_integer(epochs, 0, 1 << 62), f"n_iter_={epochs!r:.60} is not a count")
-        expect(type(run) is Run, "run_ is not a Run")
-        expect(isinstance(reason, str), "stop_reason_ is not a text")
+        run, *_ = (self.__dict__.pop(name) for name in ("run_", "n_iter_", "stop_reason_"))  # the record has all three
         stream = self._make_stream(self._settings(), learned)
         self._check_stream(stream)
         self._stream, self.run_ = stream, run

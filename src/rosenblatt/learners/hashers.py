@@ -31,14 +31,14 @@ class _Hasher(TransformerMixin, Estimator):
         default=18, text="There are 2^bits columns.", least=1, wanted=f"a whole number from 1 to {MOST_BITS}"
     )
     words: tuple[int, int] | None = custom(
-        default=(1, 1), text="Shortest and longest n of n-grams of words; None for none.", kind="(int, int) or None"
+        default=(1, 1), text="Shortest and longest n-grams of words; None for none.", kind="(int, int) or None"
     )
     letters: tuple[int, int] | None = custom(
         default=None,
-        text="Shortest and longest n of n-grams of characters, within a word and the space on either side of it.",
+        text="Shortest and longest n-grams of characters, within a word and the space on either side of it.",
         kind="(int, int) or None",
     )
-    lowercase: bool = flag(default=True, text="Whether upper and lower case are one.")
+    lowercase: bool = flag(default=True, text="Whether upper and lower case count as the same.")
     counts: Literal["binary", "count", "log"] = choice(
         default="log", text="The value of a word that occurs c times: 1, c, or 1 + ln c.", choices=COUNTS
     )
@@ -99,7 +99,7 @@ class TextHasher(_Hasher):
     """Texts as sparse rows: words are hashed into columns, without a vocabulary.
 
     The column of a word is its MurmurHash3 modulo 2^bits. The same texts in a file of ``label<TAB>text`` give the same
-    rows to the command line. All of it is compiled.
+    rows to the command line.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class TableHasher(_Hasher):
     """Tables of numbers, categories and texts as sparse rows, by hashing names.
 
     A number is a value in the column of its name; a category the value 1 in the column of name=value; a text its words,
-    name=word. What is missing has no entry. A CSV file with a category or text gives the same rows to the command line.
+    name=word. Missing values have no entry. A CSV file with a category or text gives the same rows to the command line.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class TableHasher(_Hasher):
     Attributes
     ----------
     names_, kinds_ : tuples of str
-        The columns, and what each is: "number", "category", "text" or "skip".
+        Names of the columns, and the type of each: "number", "category", "text" or "skip".
 
     See Also
     --------
@@ -187,7 +187,7 @@ class TableHasher(_Hasher):
 
     columns: Mapping[str, str] | None = custom(
         default=None,
-        text='What columns are, by name: "number", "category", "text" or "skip"; by default what their values show.',
+        text='Types of columns by name: "number", "category", "text" or "skip"; by default inferred from the values.',
         kind="dict or None",
         accepts=lambda value: value is None or isinstance(value, Mapping),
         wanted="a dict from names of columns to what they are, or None",
@@ -207,7 +207,7 @@ class TableHasher(_Hasher):
         expect(fits, "names_ and kinds_ are not names of columns and what they are")
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Look at the columns.
+        """Determine the type of each column.
 
         Parameters
         ----------

@@ -35,7 +35,7 @@ from rosenblatt.learners.contract import ClassifierMixin, ConvergenceWarning, ch
 from rosenblatt.learners.epoch_learner import plan_of, seed_of
 from rosenblatt.learners.parameters import choice, custom, flag, integer, real
 from rosenblatt.learners.rows import UNCHECKED, labels_of, same_classes, same_width, validated
-from rosenblatt.storage.checks import check_array, check_classes, check_counts, check_record, check_rows
+from rosenblatt.storage.checks import check_array, check_classes, check_record, check_rows
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count
 from rosenblatt.training.multiclass import (
@@ -179,7 +179,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         words=KERNELS,
         lab=KERNELS[:-1],
     )
-    degree: int = integer(default=3, text='Of "poly".', least=0, range=(1, 6, 1))
+    degree: int = integer(default=3, text='Degree of "poly".', least=0, range=(1, 6, 1))
     gamma: float | Literal["scale", "auto"] | None = real(
         default=None,
         text='"scale": 1 / (n_features * X.var()); "auto": 1 / n_features; None: 1 for "poly", "scale" for '
@@ -191,7 +191,11 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         log=True,
     )
     coef0: float = real(
-        default=1.0, text='Of "poly".', least=-np.finfo(float).max, wanted="a finite number", range=(-2.0, 4.0, 0.1)
+        default=1.0,
+        text='Constant of "poly".',
+        least=-np.finfo(float).max,
+        wanted="a finite number",
+        range=(-2.0, 4.0, 0.1),
     )
     aggregate: Literal["last", "average", "vote"] = choice(
         default="last",
@@ -201,8 +205,8 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     )
     budget: int | None = integer(
         default=None,
-        text="Most support vectors to keep, shared by all problems; None for no limit. With a budget there is "
-        "only the last f.",
+        text="Maximum number of support vectors, shared by all problems; None for no limit. With a budget, only "
+        "the last f predicts.",
         least=1,
         optional=True,
         range=(1, 100, 1),
@@ -258,7 +262,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         text="Whether to learn a bias, that is to add 1 to the kernel; linear and cosine kernels often need one. On a "
         "budget each vector that is dropped moves it.",
     )
-    max_iter: int = integer(default=100, text="Most epochs.", least=1, lab=False)
+    max_iter: int = integer(default=100, text="Maximum number of epochs.", least=1, lab=False)
     shuffle: shared.Shuffle = shared.SHUFFLE
     verbose: int = shared.VERBOSE
     random_state: shared.RandomState = shared.RANDOM_STATE
@@ -318,7 +322,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             assert matrix is not None
             kernel = Precomputed(matrix)
         else:
-            gamma = self.gamma_ if self.kernel in WITH_WIDTH else 1.0
+            gamma = float(self.gamma_) if self.kernel in WITH_WIDTH else 1.0
             kernel = built_in(self.kernel, gamma, float(self.coef0), int(self.degree))
         return Padded(kernel) if self.fit_intercept else kernel
 
@@ -335,12 +339,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
 
     def _check_way(self) -> None:
         """Raise an error if parameters have changed since the fit that the learned state depends on."""
-        self._refuse_changed(SHAPING)
-        now, before = self.multiclass, self._as_fitted().multiclass
-        if now != before and self.classes_.size > 2:
-            raise InvalidInput(
-                f"multiclass={now!r} is not what the model was fitted with, {before!r}. Set it back, or fit again."
-            )
+        self._refuse_changed(SHAPING if self.classes_.size <= 2 else (*SHAPING, "multiclass"))
 
     # ---------------------------------------------------------------------------------------------------------- objects
 
@@ -405,7 +404,6 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         with all_or_nothing(self):
             job, classes = self._prepare(X, y, sample_weight)
             self._learn(job, classes)
-            self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
             if job.start.rows.size:  # a warm start: the rows may be those of an earlier fit
                 self._store(replace(self.run_, single_pass=None))
             if self.run_.stop is Stop.EPOCHS and self.tol is not None:
@@ -451,8 +449,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             job, classes = self._prepare(X, y, sample_weight)
             check_start(job)
             notes = BudgetNotes(job)
-            self._learn(job, classes, notes.after_trial)
-            self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
+            self._learn(job, classes, after_trial=notes.after_trial)
         if self.budget is not None:
             return notes.recording(self.run_, self)
         return replay(job, self._expansion, self.run_, self)
@@ -514,8 +511,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         )
         before = (0, 0) if first else (self.t_, self.mistakes_)
         once = first or (self.run_.stop is Stop.CHUNK and self.run_.single_pass is not None)
-        self._learn(job, seen)
-        self.t_, self.mistakes_ = before[0] + self.run_.trials, before[1] + sum(self.run_.mistakes)
+        self._learn(job, seen, before)
         # Rows of a stream that began without a fit were all seen once.
         self._store(replace(self.run_, single_pass=(self.t_, self.mistakes_) if once else None))
 
@@ -559,8 +555,14 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         if "_memory" in self.__dict__:
             self._memory: BudgetState = self._memory.grow(change)
 
-    def _learn(self, job: KernelJob, classes: Array, after_trial: AfterTrial | None = None) -> None:
-        """Train, and keep what was learned."""
+    def _learn(
+        self,
+        job: KernelJob,
+        classes: Array,
+        before: tuple[int, int] = (0, 0),
+        after_trial: AfterTrial | None = None,
+    ) -> None:
+        """Train, and keep what was learned; `before` are the trials and mistakes of the stream so far."""
         if self.budget is None:
             if job.start.rows.size and "_memory" in self.__dict__:
                 raise self._other_budget()
@@ -571,6 +573,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             memory = self._memory_of(job.start, budget)
             expansion, record, self._memory = run_budgeted(job, budget, memory, after_trial)
         self._expansion, self.classes_ = expansion, classes
+        self.t_, self.mistakes_ = before[0] + record.trials, before[1] + sum(record.mistakes)
         self._store(record)
         self._expose()
 
@@ -687,13 +690,8 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     def _check_learned(self) -> None:
         self._check_parameters()
         check_classes(self.classes_)
-        check_counts(self, "n_iter_", "t_", "mistakes_")
-        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a text")
-        expect(type(self.run_) is Run, "run_ is not a Run")
-        if self.kernel in WITH_WIDTH:
-            gamma = getattr(self, "gamma_", None)
-            fits = isinstance(gamma, float) and 0 < gamma < np.inf
-            expect(fits, f"gamma_={gamma!r} is not a width, which kernel={self.kernel!r} needs. Fit again")
+        wide = self.kernel not in WITH_WIDTH or hasattr(self, "gamma_")
+        expect(wide, f"gamma_=None is not a width, which kernel={self.kernel!r} needs. Fit again")
         learned, classes = self._expansion, self.classes_.size
         check_record("the expansion", learned, Expansion)
         expect(

@@ -20,14 +20,13 @@ from rosenblatt.learners.contract import (
     check_is_fitted,
 )
 from rosenblatt.learners.epoch_learner import EpochLearner
-from rosenblatt.learners.rows import check_padding, labels_of, same_classes, warn_of_scale
+from rosenblatt.learners.rows import labels_of, same_classes, warn_of_scale
 from rosenblatt.text import count, short_repr
 from rosenblatt.training.algorithm import start_state
 from rosenblatt.training.in_memory import Job, Validation
 from rosenblatt.training.multiclass import by_pairs, class_costs, coding_matrix, decision, make_task, winners
 from rosenblatt.training.runner import RunClock
 from rosenblatt.training.sharded import table_stats
-from rosenblatt.training.stream import Stream
 
 Array = npt.NDArray[Any]
 
@@ -115,11 +114,6 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
     def intercept_(self, value: Any) -> None:
         stream = self._learned("intercept_")
         stream.set_weights(stream.model().W, value)
-
-    def _check_learned(self) -> None:
-        if "intercept_scaling_" in self.__dict__:
-            check_padding(self.intercept_scaling_)
-        super()._check_learned()
 
     # --------------------------------------------------------------------------------------------------------- fitting
 
@@ -235,11 +229,6 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
         self
         """
         return self._learn_chunk(X, y, sample_weight, None if classes is None else as_classes(classes))
-
-    def _going_on(self) -> Stream:
-        if "intercept_scaling" in self.declared:
-            self.intercept_scaling_ = self._padding()
-        return super()._going_on()
 
     @steady
     def _predict_other(self, x: Any) -> Any:

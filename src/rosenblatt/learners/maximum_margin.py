@@ -66,17 +66,17 @@ class MaximumMargin(ClassifierMixin, Estimator):
         For each problem that can be separated, but not by weights in floats: weights that do, the bias last. Empty for
         the others.
     support_ : list of int arrays
-        The rows that each hyperplane rests on.
+        Numbers of the rows that are the support vectors of each hyperplane.
     stop_reason_ : str
-        How close the two are, or what there is instead.
+        How close the margins are to the largest possible, or why there is none.
     run_ : Run
         Record of the fit: rows on the wrong side, seconds, whether each problem is separated.
 
     Notes
     -----
     Where classes cannot be separated there is no largest margin: a warning says so, `margin_` is negative for such a
-    problem, and its weights are those of `SoftMargin()`, which is the better choice there. A warning says, too, if time
-    ran out, and if a margin is so small next to the values that floats do not hold weights that separate.
+    problem, and its weights are those of `SoftMargin()`, which is the better choice there. There is also a warning if
+    time ran out, and if a margin is so small compared with the values that no weights in floating point separate them.
 
     References
     ----------
@@ -99,8 +99,8 @@ class MaximumMargin(ClassifierMixin, Estimator):
 
     tol: float = real(
         default=1e-3,
-        text="Share of the largest margin that may be missing where that saves much time: of many rows with more"
-        " columns than rows, such as texts. Others get the largest one in any case, as all do with tol=0.",
+        text="Share of the largest margin that may be given up to save time, on many rows with even more columns, such"
+        " as texts. All other data gets the largest margin in any case.",
         least=0,
         below=1,
         wanted="a number from 0 on and below 1",
@@ -108,7 +108,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
     )
     max_seconds: float | None = real(
         default=None,
-        text="Most seconds; a problem that is not solved by then gets the weights of `SoftMargin()`.",
+        text="Time limit in seconds; a problem that is not solved by then gets the weights of `SoftMargin()`.",
         above=0,
         optional=True,
         lab=False,
@@ -174,9 +174,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
         expect(each, "support_ is not one array for each problem")
         for rows in self.support_:
             check_array("support_", rows, "i", shape_of(rows)[:1] or (0,))
-        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a text")
         self._note_meaning()
-        expect(type(self.run_) is Run, "run_ is not a Run")
         for weights in vars(self).get("_exact_weights", ()):
             fit = type(weights) is list and len(weights) in (0, self.coef_.shape[1] + 1)
             expect(fit and all(_is_fraction(value) for value in weights), "_exact_weights are not fractions")
@@ -189,8 +187,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            Rows of weight zero are left out. Other weights change nothing: every row must be on its side, however much
-            it counts.
+            Rows of weight zero are left out. Other weights have no effect: every row must be on its side.
 
         Returns
         -------

@@ -127,11 +127,6 @@ class OwnLoop(Algorithm):
             state.t[p] += np.count_nonzero(y[order])
         return args.size
 
-    @property
-    def kind(self) -> tuple[Any, ...]:
-        """Which arrays the state has."""
-        return ("LoopWeights",)
-
 
 # ------------------------------------------------------------------------------------------------------ the learners
 

@@ -32,8 +32,6 @@ from rosenblatt.training.algorithm import (
 # Between these a sum of powers is brought up to date. Outside, all weights are recomputed, in units of about the
 # norm then: the larger p, the sooner powers would overflow, or a sum of them be rounding.
 _SMALLEST, _LARGEST = 2.0**-10, 2.0**10
-# Up to this p the unit is a power of two: whole powers of small integers are then exact, and ties stay ties.
-_EXACT = 8.0
 
 
 class PNormRule(NamedTuple):
@@ -95,7 +93,8 @@ def _renew(power, state, length, p):
     """Compute all weights of a problem, in units of about the norm of theta."""
     W, b, _, theta, theta_b, unit, power_sum = state
     norm = _norm(power, theta, theta_b, length, p)
-    unit[p] = norm if power > _EXACT else 2.0 ** np.round(np.log2(norm))
+    # For small p a power of two: whole powers of small integers are then exact, and ties stay ties.
+    unit[p] = norm if power > 8.0 else 2.0 ** np.round(np.log2(norm))
     b[p] = _link(power, theta_b[p], length, unit[p])
     total = _powers(theta_b[p], b[p], length, unit[p])
     for j in range(W.shape[1]):

@@ -36,7 +36,6 @@ Array = npt.NDArray[Any]
 ENTRIES_PER_SLICE = 1 << 24
 # Scores that are computed at once: some megabytes, however short the rows are.
 SCORES_AT_ONCE = 1 << 20
-LONGEST_RUN = 1 << 60  # that a count of trials holds
 
 
 @stored("Pocket")
@@ -218,7 +217,7 @@ class PocketAlgorithm(Algorithm):
         # A run of the pocket's own weights is not worth an evaluation; half of that was measured to find better ones.
         share = np.maximum(wrong / np.maximum(total, 1e-300), 1e-300)
         expected = 0.5 * np.log(np.maximum(share * args.size, math.e)) / share
-        expected = np.minimum(expected, LONGEST_RUN).astype(np.int64)
+        expected = np.minimum(expected, 1 << 60).astype(np.int64)  # the share may be next to nothing
         state.errors[taken], state.best_run[taken] = wrong[taken], np.maximum(state.run, expected)[taken]
         state.best_w[taken], state.best_b[taken] = state.W[taken], state.b[taken]
 

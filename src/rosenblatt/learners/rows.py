@@ -11,12 +11,10 @@ import numpy.typing as npt
 
 from rosenblatt.data.dense import readable, refuse_kind
 from rosenblatt.data.labels import as_labels, check_column
-from rosenblatt.data.numbers import is_real
 from rosenblatt.data.sparse import as_csr, sp
 from rosenblatt.data.survey import Survey
 from rosenblatt.errors import InvalidInput, ScaleWarning
 from rosenblatt.learners.contract import validate_data
-from rosenblatt.storage.registry import expect
 from rosenblatt.text import count, listed, short_repr
 
 Array = npt.NDArray[Any]
@@ -26,11 +24,6 @@ PLAIN_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
 # Times the median from which a column is said to outweigh the others. Measured: raw data that a scaler helps has
 # 300 to 4,000 (wine, spambase, forest cover types, breast cancer); counts, texts, pixels and scaled data up to 20.
 OUTWEIGHS = 100.0
-# Below this root mean square of the values that are not zero, a bias that moves by one outweighs the rows.
-SMALL_VALUE = 0.25
-# Rounds between the powers of two: rows of equal values, such as 1/sqrt(32), must not be on a border, where rounding of
-# their sum of squares, which depends on the order of storage, would decide.
-ROUNDING = 0.55
 
 
 def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **options: Any) -> Any:
@@ -143,13 +136,10 @@ def choose_padding(sizes: Survey, n_classes: int) -> float:
     against each other, and a bias that moves far at each mistake disturbs that. A power of two scales the bias without
     rounding.
     """
-    if not 0.0 < sizes.value < SMALL_VALUE:
+    # From this root mean square of the values that are not zero, a bias that moves by one does not outweigh the rows.
+    if not 0.0 < sizes.value < 0.25:
         return 1.0
     wanted = sizes.row_length / 2 if n_classes == 2 else sizes.value
-    return min(max(2.0 ** math.floor(math.log2(wanted) + ROUNDING), 1e-100), 1.0)
-
-
-def check_padding(value: Any) -> None:
-    """Raise a `Fault` unless a constant from a file is a positive number."""
-    fits = is_real(value) and 1e-100 <= value <= 1e100
-    expect(fits, f"intercept_scaling_={value!r:.60} is not a positive number")
+    # Rounded at 0.45 and not at a half: rows of equal values, such as 1/sqrt(32), must not be on a border, where the
+    # rounding of their sum of squares, which depends on the order of storage, would decide.
+    return min(max(2.0 ** math.floor(math.log2(wanted) + 0.55), 1e-100), 1.0)

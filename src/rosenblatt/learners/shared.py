@@ -28,11 +28,11 @@ Shuffle: TypeAlias = bool | Literal["random"]
 # ------------------------------------------------------------------------------------------------------------- epochs
 
 FIT_INTERCEPT: Any = flag(default=True, text="Whether to learn a bias b.")
-MAX_ITER: Any = integer(default=1000, text="Most epochs, that is passes over the rows.", least=1, lab=False)
+MAX_ITER: Any = integer(default=1000, text="Maximum number of epochs (passes over the rows).", least=1, lab=False)
 TOL: Any = real(
     default=1e-3,
     text="The fit ends when the mean loss has not fallen by more than tol for `n_iter_no_change` epochs. A"
-    " perceptron goes on nevertheless while some hyperplane may separate the data with a margin above"
+    " perceptron continues nevertheless while some hyperplane may separate the data with a margin above"
     " tol times the radius. None: all `max_iter` epochs.",
     most=np.inf,
     wanted="a number, or None for all epochs",
@@ -42,8 +42,8 @@ TOL: Any = real(
 SHUFFLE: Any = choice(
     default=True,
     text="Reshuffle the rows each epoch, present them as they are stored, or draw them with replacement. "
-    "From 16,384 rows on blocks of 64 neighbours are reshuffled, at the speed of memory; single rows "
-    "still if the labels come sorted.",
+    "From 16,384 rows on, blocks of 64 neighbouring rows are reshuffled, which is faster; single rows if "
+    "the labels are sorted.",
     choices=(True, False, "random"),
     lab=False,
 )
@@ -56,12 +56,12 @@ VERBOSE: Any = custom(
     stores=lambda value: value is None or isinstance(value, Real | np.bool_),
     lab=False,
 )
-RANDOM_STATE: Any = seed(default=0, text="For the shuffling.", lab=False)
-N_ITER_NO_CHANGE: Any = integer(default=5, text="Epochs without progress to wait.", least=1, lab=False)
-MAX_SECONDS: Any = real(default=None, text="Most seconds to train.", above=0, optional=True, lab=False)
+RANDOM_STATE: Any = seed(default=0, text="Seed of the shuffling.", lab=False)
+N_ITER_NO_CHANGE: Any = integer(default=5, text="Epochs without progress after which the fit ends.", least=1, lab=False)
+MAX_SECONDS: Any = real(default=None, text="Time limit of the training, in seconds.", above=0, optional=True, lab=False)
 CALLBACK: Any = custom(
     default=None,
-    text="Called with an `Epoch` after each; a true answer ends the fit.",
+    text="Called with an `Epoch` after each epoch; the fit ends if it returns a true value.",
     kind="callable or None",
     accepts=lambda value: value is None or callable(value),
     wanted="a function of an Epoch, or None",
@@ -73,7 +73,7 @@ INIT: Any = custom(default=None, text="Weights and bias to start from.", kind="(
 KEEP: Any = choice(
     default=None,
     text="Return the weights of the last epoch, or those with the fewest errors at the end of an epoch, on"
-    ' the held-out rows if there are any. None: what suits the method, and "last" where tol=None asks'
+    ' the held-out rows if there are any. None: the learner\'s own choice, and "last" if tol=None asks'
     " for all epochs.",
     choices=(None, "last", "best"),
     lab=False,

@@ -26,7 +26,7 @@ from rosenblatt.learners.contract import check_is_fitted
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.storage.checks import check_array, check_record, check_rows, shape_of
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Row, RowTask, as_hyperplanes
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, Row, as_hyperplanes
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.in_memory import Job
 from rosenblatt.training.model import LinearModel
@@ -99,10 +99,6 @@ class Voted(FirstOrder):
     linear: ClassVar[bool] = False
 
     log: CopiedUpdates = field(default_factory=lambda: CopiedUpdates(), compare=False, repr=False)
-
-    def row_learner(self, trial: RowTask, state: Weights, row: Row) -> LearnRow:
-        """Return a function that runs one trial, and keeps its updates."""
-        return Algorithm.row_learner(self, trial, state, row)
 
     def row_scorer(self, known: int, state: Weights, row: Row) -> None:
         """Return None: a vote is not a score of hyperplanes."""
