@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.engine.frame import TRIALS
 from rosenblatt.learners import shared
 from rosenblatt.learners.base import Facts
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import real
-from rosenblatt.learners.projection import Projected, measure, project
+from rosenblatt.learners.projection import Projected, register_projection
 from rosenblatt.training.algorithm import Algorithm
 
 
@@ -25,24 +24,20 @@ class AlmaRule(NamedTuple):
     wanted: float
 
 
-def alma_trial(algorithm, rows, i, sign, importance, bias, state, p):
-    """Correct vector p if the margin of row i, at unit norm, is too small."""
-    margin, row_norm = measure(rows, i, sign, bias, state, p)
-    if not row_norm > 0.0:
-        return margin, 0.0, 0.0
-    length, root = np.sqrt(row_norm), np.sqrt(state.corrections[p] + 1.0)
-    reached, wanted = margin / length, algorithm.wanted / root
-    if reached > wanted:
-        return margin, 0.0, 0.0
-    step = np.sqrt(2.0) / root * importance
-    norm = max(0.0, state.norm[p] + 2.0 * step * reached + step * step)
+def _alma(rule, trial):
+    if not trial.row_norm > 0.0:
+        return 1.0, 0.0, trial.norm, 0.0
+    length, root = np.sqrt(trial.row_norm), np.sqrt(trial.corrections + 1.0)
+    margin, wanted = trial.margin / length, rule.wanted / root
+    if margin > wanted:
+        return 1.0, 0.0, trial.norm, 0.0
+    step = np.sqrt(2.0) / root * trial.importance
+    norm = max(0.0, trial.norm + 2.0 * step * margin + step * step)
     shrink = 1.0 / np.sqrt(max(1.0, norm))
-    change = shrink * step / length
-    project(rows, i, shrink, sign * change, min(1.0, norm), bias, state, p)
-    return margin, change, wanted - reached
+    return shrink, shrink * step / length, min(1.0, norm), wanted - margin
 
 
-TRIALS[AlmaRule] = alma_trial
+register_projection(AlmaRule, _alma)
 
 
 class ALMA(LinearClassifier):

@@ -1,4 +1,4 @@
-"""Weights that are scaled and moved along the row in one step: what ALMA and ROMMA share."""
+"""Weights that are scaled and moved along the row in one step: the loop that ALMA and ROMMA share."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.engine.jit import compiled
-from rosenblatt.engine.rows import Hyperplanes, add, dot, square
+from rosenblatt.engine.frame import TRIALS
+from rosenblatt.engine.jit import compiled, overload
+from rosenblatt.engine.rows import Hyperplanes, add, by_type, dot, square
 from rosenblatt.engine.single import score_row
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.training.algorithm import (
@@ -43,6 +44,28 @@ class ProjectedWeights(NamedTuple):
     corrections: Integers  # updates so far
 
 
+class ProjectionInput(NamedTuple):
+    """The input of a rule: the quantities of one trial."""
+
+    margin: float  # y f(x)
+    row_norm: float  # squared norm of the row, padded
+    norm: float  # squared norm of the weights, with that of the padding
+    corrections: int
+    importance: float  # weight of the row times the cost of its class
+
+
+# The function of each rule, by the class of its parameters.
+PROJECTIONS: dict[type, object] = {}
+
+
+def project(rule, trial):
+    """Return factors c and d: the weights become c w + d y x, and stay if d is 0; their squared norm then; the loss."""
+    return by_type(PROJECTIONS, rule)(rule, trial)
+
+
+overload(project)(lambda rule, trial: by_type(PROJECTIONS, rule))
+
+
 @compiled()
 def _squared_norm(W, b, scale, bias, p):
     total = 0.0
@@ -52,40 +75,43 @@ def _squared_norm(W, b, scale, bias, p):
     return total + np.float64(b[p]) * b[p] / bias if bias > 0.0 else total
 
 
-@compiled(forceinline=True)
-def measure(rows, i, sign, bias, state, p):
-    """Return the margin of row i, and its squared norm with the padding; make sure that the norm of w is known."""
-    W, b, _, scale, norm, _ = state
+@compiled()
+def _fold(W, scale, p):
+    for j in range(W.shape[1]):
+        W[p, j] *= scale[p]
+    scale[p] = 1.0
+
+
+def projected_trial(algorithm, rows, i, sign, importance, bias, state, p):
+    """Let w become c w + d y x, as the rule says."""
+    W, b, _, scale, norm, corrections = state
     margin = sign * (scale[p] * dot(rows, i, W, p) + b[p])
     if norm[p] < 0.0:
         norm[p] = _squared_norm(W, b, scale, bias, p)
-    return margin, square(rows, i) + bias
-
-
-@compiled(forceinline=True, error_model="numpy")
-def project(rows, i, keep, step, reached, bias, state, p):
-    """Let w become keep w + step x, with the squared norm that it reaches, or a negative number if that is not known.
-
-    A step of 0 changes nothing.
-    """
-    W, b, _, scale, norm, corrections = state
+    trial = ProjectionInput(margin, square(rows, i) + bias, norm[p], corrections[p], importance)
+    keep, step, reached, loss = project(algorithm, trial)
     if step != 0.0:
         scale[p] *= keep
         if not _SMALLEST < scale[p] < _LARGEST:
-            for j in range(W.shape[1]):
-                W[p, j] *= scale[p]
-            scale[p] = 1.0
-        add(rows, i, step / scale[p], W, p)
-        b[p] = keep * b[p] + step * bias
+            _fold(W, scale, p)
+        add(rows, i, sign * step / scale[p], W, p)
+        b[p] = keep * b[p] + sign * step * bias
         norm[p] = reached
         corrections[p] += 1
+    return margin, step, loss
+
+
+def register_projection(rule: type, function: Any) -> None:
+    """Let the loop call a function for a rule, chosen by the class of its parameters."""
+    PROJECTIONS[rule] = function
+    TRIALS[rule] = projected_trial
 
 
 @dataclass
 class Projected(TrialAlgorithm):
-    """A rule that shrinks or stretches the weights and moves them along the row: AlmaRule or RommaRule."""
+    """A rule that shrinks or stretches the weights and moves them along the row."""
 
-    rule: Any
+    rule: Any  # parameters of a rule in `PROJECTIONS`
 
     derives_weights: ClassVar[bool] = True
     local_updates: ClassVar[bool] = False

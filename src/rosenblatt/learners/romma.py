@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rosenblatt.engine.frame import TRIALS
 from rosenblatt.learners import shared
 from rosenblatt.learners.base import Facts
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import flag
-from rosenblatt.learners.projection import Projected, measure, project
+from rosenblatt.learners.projection import Projected, register_projection
 from rosenblatt.training.algorithm import Algorithm
 
 # Squared sine of the angle below which two vectors count as parallel.
@@ -29,33 +28,30 @@ class RommaRule(NamedTuple):
     aggressive: bool
 
 
-def romma_trial(algorithm, rows, i, sign, importance, bias, state, p):
-    """Replace vector p by the shortest one that meets both bounds, if row i asks for it."""
-    margin, row_norm = measure(rows, i, sign, bias, state, p)
-    if margin >= 1.0 if algorithm.aggressive else margin > 0.0:
-        return margin, 0.0, 0.0
-    norm = state.norm[p]
-    both = row_norm * norm
+def _romma(rule, trial):
+    margin, square, norm = trial.margin, trial.row_norm, trial.norm
+    if margin >= 1.0 if rule.aggressive else margin > 0.0:
+        return 1.0, 0.0, norm, 0.0
+    both = square * norm
     apart = both - margin * margin
-    if row_norm > 0.0 and both <= margin:  # y w.x = 1 alone gives the least w; so it is from zero weights
-        keep, step = 0.0, 1.0 / row_norm
+    if square > 0.0 and both <= margin:  # y w.x = 1 alone gives the least w; so it is from zero weights
+        keep, step = 0.0, 1.0 / square
     elif apart > _PARALLEL * both:
         keep, step = (both - margin) / apart, norm * (1.0 - margin) / apart
     else:
-        return margin, 0.0, 1.0 - margin
+        return 1.0, 0.0, norm, 1.0 - margin
     # As w.v = v.v and y w.x = 1, which adds no terms of different signs, as the squared norm of a sum would.
     reached = keep * norm + step
-    if importance != 1.0:  # a factor of the change, beyond both bounds if it is above one
-        keep, step = 1.0 - importance + importance * keep, importance * step
-        reached = norm + importance * importance * abs(reached - norm)
+    weight = trial.importance
+    if weight != 1.0:  # a factor of the change, beyond both bounds if it is above one
+        keep, step = 1.0 - weight + weight * keep, weight * step
+        reached = norm + weight * weight * abs(reached - norm)
     if reached > _LONG:
-        keep, step = _SHORTER * keep, _SHORTER * step
-    known = importance == 1.0 and reached <= min(_LONG, _GROWTH * norm)
-    project(rows, i, keep, sign * step, reached if known else -1.0, bias, state, p)
-    return margin, step, 1.0 - margin
+        return _SHORTER * keep, _SHORTER * step, -1.0, 1.0 - margin
+    return keep, step, -1.0 if weight != 1.0 or reached > _GROWTH * norm else reached, 1.0 - margin
 
 
-TRIALS[RommaRule] = romma_trial
+register_projection(RommaRule, _romma)
 
 
 class ROMMA(LinearClassifier):
