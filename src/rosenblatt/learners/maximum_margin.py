@@ -308,7 +308,8 @@ class MaximumMargin(ClassifierMixin, Estimator):
         -------
         array of shape (n_samples,)
         """
-        found: Array = self.classes_[winners(self._class_scores(X))]
+        winner = winners(self._class_scores(X))  # before `classes_` is read: it says that the estimator is not fitted
+        found: Array = self.classes_[winner]
         return found
 
     predict_proba = available_when(without_probabilities)(without_probabilities)
