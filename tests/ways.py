@@ -12,7 +12,7 @@ from rosenblatt.learners.projection import Projected
 from rosenblatt.learners.romma import RommaRule
 from rosenblatt.learners.soft_margin import hinge
 from rosenblatt.learners.voted_perceptron import Voted
-from rosenblatt.learners.winnow import BalancedWinnowRule, Multiplicative, WinnowRule
+from rosenblatt.learners.winnow import Multiplicative, WinnowRule
 from rosenblatt.training.algorithm import EpochArgs, new_counts
 from rosenblatt.training.first_order import FirstOrder, Penalty
 from rosenblatt.training.multiclass import coding_matrix, make_task
@@ -26,7 +26,7 @@ METHODS = {
     "voted": Voted(perceptron()),
     "AROW": Arow(1.0),
     "AROW, full": Arow(1.0, full=True),
-    "balanced Winnow": Multiplicative(BalancedWinnowRule(1.5)),
+    "balanced Winnow": Multiplicative(WinnowRule(1.5, balanced=True)),
     "Winnow": Multiplicative(WinnowRule(2.0, False), 1.5),
     "ALMA": Projected(AlmaRule(1.0)),
     "p-norm": PNorm(3.0),

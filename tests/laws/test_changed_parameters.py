@@ -233,6 +233,10 @@ def test_a_full_covariance_learns_from_sparse_rows_after_a_change_of_the_covaria
 def test_what_is_assigned_after_a_fit_is_refused_in_words(model, name, value, sentence):
     X = np.random.default_rng(0).integers(0, 3, (24, 4)).astype(float)
     model.fit(X, np.arange(24) % 3)
-    setattr(model, name, value)
+
+    def assign_and_predict():
+        setattr(model, name, value)
+        model.predict(X)
+
     with pytest.raises(InvalidInput, match=sentence):
-        model.set_params(eta0=2.0).learn_one(X[0], 1) if name == "intercept_scaling_" else model.predict(X)
+        assign_and_predict()

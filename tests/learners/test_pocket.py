@@ -12,7 +12,7 @@ from rosenblatt import PocketPerceptron
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import pocket
-from rosenblatt.learners.pocket import PocketAlgorithm, PocketRoom, run_pocket_epoch
+from rosenblatt.learners.pocket import PocketAlgorithm, new_room, run_pocket_epoch
 from rosenblatt.training.algorithm import EpochArgs, never, new_counts
 from rosenblatt.training.multiclass import coding_matrix, make_task
 from strategies import integer_sets
@@ -129,7 +129,7 @@ def test_an_empty_pocket_predicts_with_the_weights_that_there_are():
 
 
 def test_an_epoch_can_be_interrupted_while_all_rows_are_looked_at(monkeypatch):
-    monkeypatch.setattr(pocket, "ENTRIES_PER_LOOK", 8)
+    monkeypatch.setattr(pocket, "ENTRIES_PER_SLICE", 8)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 2))
     label = (X[:, 0] > 0).astype(np.int32)
@@ -154,7 +154,7 @@ def test_a_loop_that_is_cut_into_pieces_learns_the_same():
     for most in (1, 7, 10**6):
         state, counts = PocketAlgorithm().start(3, 3, np.float64), new_counts(3)
         state.settled[:] = 1
-        room, calls = PocketRoom(np.zeros(3, np.int64), np.zeros(1), np.empty((1, 0))), 1
+        room, calls = new_room(state), 1
         while not run_pocket_epoch(rows, task, every, every, np.arange(3), state, counts, room, most):
             calls += 1
         assert (calls == 1) == (most > 10**3)

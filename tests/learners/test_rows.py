@@ -28,7 +28,7 @@ from rosenblatt import (
 )
 from rosenblatt.data.survey import Survey
 from rosenblatt.errors import InvalidInput, ScaleWarning
-from rosenblatt.learners.rows import OUTWEIGHS, check_padding, choose_padding, warn_of_scale
+from rosenblatt.learners.rows import OUTWEIGHS, choose_padding, warn_of_scale
 from rosenblatt.storage.registry import Fault
 from strategies import integer_sets
 
@@ -151,8 +151,11 @@ def test_a_warm_start_goes_on_with_the_constant():
 def test_constants_without_a_meaning_are_refused(value):
     with pytest.raises(InvalidInput, match="intercept_scaling"):
         Perceptron(intercept_scaling=value).fit([[0.0], [1.0]], [0, 1])
+    model = Perceptron().fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(Fault, match="intercept_scaling_"):
-        check_padding(value)
+        Perceptron()._from_file(model._to_file() | {"intercept_scaling_": value})
+    with pytest.raises(InvalidInput, match="intercept_scaling_"):
+        model.intercept_scaling_ = value
 
 
 def test_winnow_has_a_threshold_instead():

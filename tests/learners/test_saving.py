@@ -645,7 +645,7 @@ DRAWN = ("parameters", "random_state", "RandomState")
         (edit(*HELD, "classes", to={"objects": [None, None]}), "labels"),
         (edit(*HELD, "trials", to=-1), "trials=-1 is not a count"),
         (edit(*HELD, "names", to={"tuple": ["a"]}), "features"),
-        (edit("attributes", "stop_reason_", to=7), "stop_reason_ is not a text"),
+        (edit("attributes", "stop_reason_", to=7), "stop_reason_=7 is not what a fit would set"),
         (edit("attributes", "feature_names_in_", to={"objects": ["a", "b"]}), "is not 4 names"),
         (edit("attributes", "run_", to={"record": ["Popen", {}]}), "no record 'Popen'"),
         (edit("attributes", "run_", "record", 1, "stop", to={"enum": ["Stop", "NEVER"]}), "no Stop 'NEVER'"),

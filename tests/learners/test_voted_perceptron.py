@@ -1,5 +1,7 @@
 """The voted perceptron: one fit, three predictions."""
 
+import copy
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -102,6 +104,16 @@ def test_the_average_of_a_stream_is_that_of_all_its_trials():
         expected = average.decision_function(X)
         np.testing.assert_allclose(model.decision_function(X, aggregate="average"), expected, atol=1e-12)
         np.testing.assert_allclose(model.coef_, average.coef_, atol=1e-12)
+
+
+def test_rows_one_by_one_after_a_fit_have_the_weights_of_their_classes():
+    X, y = rows_of()
+    one_by_one = VotedPerceptron(class_weight={label: 1.0 + 2.0 * k for k, label in enumerate(np.unique(y))})
+    one_by_one.set_params(max_iter=1, tol=None).fit(X[:20], y[:20])
+    chunk = copy.deepcopy(one_by_one).partial_fit(X[20:], y[20:])
+    for x, label in zip(X[20:], y[20:], strict=True):
+        one_by_one.learn_one(x, label)
+    assert one_by_one.coef_.tolist() == chunk.coef_.tolist()
 
 
 @pytest.mark.parametrize("classes", [2, 3])

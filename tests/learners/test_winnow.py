@@ -10,7 +10,7 @@ from rosenblatt import Winnow
 from rosenblatt.bounds import winnow1
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.winnow import BalancedWinnowRule, Multiplicative, WinnowRule
+from rosenblatt.learners.winnow import Multiplicative, WinnowRule
 from rosenblatt.training.algorithm import EpochArgs, new_counts
 from rosenblatt.training.multiclass import coding_matrix, make_task
 from strategies import integer_sets
@@ -107,13 +107,13 @@ def test_a_demotion_divides_or_eliminates(eliminate, weight):
 
 
 def test_balanced_weights_take_either_sign():
-    rule = BalancedWinnowRule(2.0)
+    rule = WinnowRule(2.0, balanced=True)
     assert after(Multiplicative(rule), [[1, -1]], [1]).W.tolist() == [[1.5, -1.5]]
     assert after(Multiplicative(rule), [[1, -1]], [0]).W.tolist() == [[-1.5, 1.5]]
 
 
 def test_states_of_other_rules_are_of_another_kind():
-    rules = WinnowRule(2.0, False), WinnowRule(2.0, True), BalancedWinnowRule(2.0)
+    rules = WinnowRule(2.0, False), WinnowRule(2.0, True), WinnowRule(2.0, balanced=True)
     assert len({Multiplicative(rule, threshold).kind for rule in rules for threshold in (1.0, 2.0)}) == 6
 
 
@@ -123,7 +123,7 @@ def test_states_of_other_rules_are_of_another_kind():
         (WinnowRule(2.0, False), 9.0, 1, [2.0, 1.0, 4.0]),
         (WinnowRule(2.0, False), 0.5, 0, [0.5, 1.0, 0.25]),
         (WinnowRule(2.0, True), 0.5, 0, [0.0, 1.0, 0.0]),
-        (BalancedWinnowRule(2.0), 0.0, 1, [1.5, 0.0, 3.75]),
+        (WinnowRule(2.0, balanced=True), 0.0, 1, [1.5, 0.0, 3.75]),
     ],
     ids=["promotion", "demotion", "elimination", "balanced"],
 )

@@ -11,7 +11,6 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.checks import (
     check_array,
     check_classes,
-    check_counts,
     check_layout,
     check_record,
     check_rows,
@@ -163,13 +162,6 @@ def test_rows_are_finite_arrays_or_csr_of_the_size():
             check_rows("rows", rows, 3, 2)
     with pytest.raises(Fault, match="rows is not an array"):
         check_rows("rows", sp.csc_matrix(np.ones((2, 3))), 2, 3)
-
-
-def test_counts_are_not_negative():
-    check_counts(SimpleNamespace(t_=0, n_iter_=5), "t_", "n_iter_")
-    for value in (-1, 1.0, None, True):
-        with pytest.raises(Fault, match=r"t_=.* is not a count"):
-            check_counts(SimpleNamespace(t_=value), "t_")
 
 
 def test_classes_are_sorted_labels():

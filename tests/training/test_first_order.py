@@ -13,7 +13,7 @@ from rosenblatt.learners.arow import Arow
 from rosenblatt.learners.pocket import PocketAlgorithm
 from rosenblatt.learners.soft_margin import hinge, logistic
 from rosenblatt.learners.voted_perceptron import Voted
-from rosenblatt.learners.winnow import BalancedWinnowRule, Multiplicative, WinnowRule
+from rosenblatt.learners.winnow import Multiplicative, WinnowRule
 from rosenblatt.storage.registry import Fault
 from rosenblatt.training import first_order
 from rosenblatt.training.algorithm import FEW_WEIGHTS, EpochArgs, new_counts, order_of
@@ -29,7 +29,7 @@ METHODS = {
     "voted": Voted(perceptron()),
     "AROW": Arow(1.0),
     "AROW, full": Arow(1.0, full=True),
-    "balanced Winnow": Multiplicative(BalancedWinnowRule(1.5)),
+    "balanced Winnow": Multiplicative(WinnowRule(1.5, balanced=True)),
     "Winnow": Multiplicative(WinnowRule(2.0, False), 1.5),
     "pocket": PocketAlgorithm(),
 }

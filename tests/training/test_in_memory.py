@@ -173,7 +173,7 @@ def test_the_pieces_in_which_rows_are_presented_do_not_change_a_bit(monkeypatch,
     X = np.abs(X)
     whole = clone(member).set_params(max_iter=4, tol=None, random_state=0).fit(kind(X), y)
     monkeypatch.setattr(in_memory, "ENTRIES_PER_CHECK", 20)
-    monkeypatch.setattr(pocket, "ENTRIES_PER_LOOK", 20)
+    monkeypatch.setattr(pocket, "ENTRIES_PER_SLICE", 20)
     pieces = clone(member).set_params(max_iter=4, tol=None, random_state=0).fit(kind(X), y)
     assert pieces.coef_.tolist() == whole.coef_.tolist()
     assert pieces.intercept_.tolist() == whole.intercept_.tolist()

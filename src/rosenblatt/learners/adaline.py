@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -15,20 +13,19 @@ from rosenblatt.data.table import with_own_indices
 from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rules import rule
 from rosenblatt.learners import shared
-from rosenblatt.learners.base import Facts, all_or_nothing, steady
-from rosenblatt.learners.contract import ConvergenceWarning, RegressorMixin, check_is_fitted
-from rosenblatt.learners.epoch_learner import EpochLearner, chunk_record
+from rosenblatt.learners.base import Facts, steady
+from rosenblatt.learners.contract import RegressorMixin, check_is_fitted
+from rosenblatt.learners.epoch_learner import EpochLearner
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import flag, real
-from rosenblatt.training.algorithm import Algorithm, copy_state
+from rosenblatt.training.algorithm import Algorithm
 from rosenblatt.training.first_order import FirstOrder
-from rosenblatt.training.in_memory import Job, run
+from rosenblatt.training.in_memory import Job
 from rosenblatt.training.multiclass import regression_task
+from rosenblatt.training.plan import Run
 from rosenblatt.training.reasons import REGRESSION
-from rosenblatt.training.record import Recorder, Recording
 from rosenblatt.training.stopping import Stop
 from rosenblatt.training.stream import NO_CLASSES, Learned, RegressionStream, Settings
-from rosenblatt.training.trainer import Trainer
 
 Array = npt.NDArray[Any]
 
@@ -36,7 +33,6 @@ ETA0: Any = real(
     default=0.1,
     text="Learning rate; stable below 2 if normalised, else below 2/|x|^2.",
     above=0,
-    wanted="a positive number",
     range=(0.01, 10.0, 0.01),
     log=True,
 )
@@ -202,6 +198,8 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
         when="numbers as targets",
         command="adaline-regressor",
     )
+    words = REGRESSION
+    unconverged = (Stop.DIVERGED,)
     without_shards = "Shards are for classes, and not for numbers. Train on one machine, or as a stream."
 
     def _algorithm(self) -> Algorithm:
@@ -232,25 +230,19 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
     def _make_stream(self, settings: Settings, learned: Learned | None = None) -> RegressionStream:
         return RegressionStream(settings, learned)
 
-    def _settings(self) -> Settings:
-        return Settings(self._algorithm(), eta=float(self.eta0), bias=1.0 if self.fit_intercept else 0.0)
-
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Job, Settings, Any]:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, *start: Any) -> tuple[Job, Array, Any]:
         self._check_parameters()
-        warm = self.warm_start and "_stream" in self.__dict__
         names = getattr(self, "feature_names_in_", None)
         table, y = self._check_rows(X, y, reset=True)
-        weight, settings = as_weights(sample_weight, table.shape[0]), self._settings()
+        weight, algorithm = as_weights(sample_weight, table.shape[0]), self._algorithm()
         if self.callback is not None or callable(self.schedule):
             table = with_own_indices(table)
-        task = regression_task(as_targets(y), weight, settings.bias)
-        if warm:
-            self._check_warm(table.shape[1], names)
-            self._stream.reconfigure(settings)
-            state = copy_state(self._stream.state)
+        task = regression_task(as_targets(y), weight, self._bias())
+        if self._continues():
+            state = self._warm_state(table.shape[1], names)
         else:
-            state = settings.algorithm.start(1, table.shape[1], table.dtype)
-        return Job(settings.algorithm, table, task, self._plan(), subset=used_rows(weight)), settings, state
+            state = algorithm.start(1, table.shape[1], table.dtype)
+        return Job(algorithm, table, task, self._plan(), subset=used_rows(weight)), NO_CLASSES, state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule says so.
@@ -266,27 +258,10 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
         -------
         self
         """
-        with all_or_nothing(self):
-            job, settings, state = self._prepare(X, y, sample_weight)
-            record = run(job, state)
-            self.__dict__.pop("_shows_sparse", None)
-            self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
-            self._store(replace(record, single_pass=None))  # what is promised of mistakes says nothing of numbers
-            if record.stop is Stop.DIVERGED:
-                warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
-        return self
+        return self._fit(X, y, sample_weight)
 
-    def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
-        """Fit, and write down every trial: see `rosenblatt.training.record`."""
-        with all_or_nothing(self):
-            job, settings, state = self._prepare(X, y, sample_weight)
-            recorder = Recorder(job, state)
-            record = Trainer(job.plan, recorder).run()
-            self.__dict__.pop("_shows_sparse", None)
-            self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
-            record = replace(record, single_pass=None)  # what is promised of mistakes says nothing of numbers
-            self._store(record)
-        return recorder.recording(record, self)
+    def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
+        super()._finish(replace(record, single_pass=None), job, classes, state)  # bounds on mistakes do not apply
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from the rows once, in the order in which they come; chunks of any size give the same weights.
@@ -301,21 +276,7 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
         -------
         self
         """
-        with all_or_nothing(self):
-            return self._learn_chunk(X, y, sample_weight)
-
-    def _learn_chunk(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        start = time.perf_counter()
-        self._check_parameters()
-        first = "_stream" not in self.__dict__
-        table, y = self._check_rows(X, y, reset=first)
-        stream = self._make_stream(self._settings()) if first else self._stream
-        stream.reconfigure(self._settings())
-        counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]))
-        self._stream = stream
-        seconds = time.perf_counter() - start
-        self._store_chunk(chunk_record(counts, table.shape[0], table.largest, stream, REGRESSION, seconds))
-        return self
+        return self._learn_chunk(X, y, sample_weight)
 
     @steady
     def predict(self, X: Any) -> Array:

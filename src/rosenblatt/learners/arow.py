@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +23,18 @@ from rosenblatt.learners.parameters import choice, real
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.training.algorithm import (
     Algorithm,
+    Doubles,
     EpochArgs,
+    Integers,
     LearnRow,
+    Matrix,
     Order,
     Row,
     RowTask,
     TrialAlgorithm,
+    Vector,
     bind_row_loop,
+    layout_of,
 )
 from rosenblatt.training.multiclass import MULTICLASS
 
@@ -43,11 +48,11 @@ FEW_FEATURES = 40
 class GaussianWeights(NamedTuple):
     """Weights with their uncertainty: a variance for each weight, or a covariance matrix with the bias last."""
 
-    W: np.ndarray  # (problems, features)
-    b: np.ndarray  # (problems,)
-    t: np.ndarray  # (problems,)
-    V: np.ndarray  # (problems, features), or (problems, features + 1, features + 1)
-    v: np.ndarray  # (problems,) variance of the bias, next to diagonal V
+    W: Matrix
+    b: Vector
+    t: Integers
+    V: Annotated[np.ndarray, "d pd pee"]  # (problems, features), or (problems, features + 1, features + 1)
+    v: Doubles  # variance of the bias, next to diagonal V
 
 
 class ArowRule(NamedTuple):
@@ -251,20 +256,13 @@ def _pull_full(rows, i, error, noise, bias, W, b, V, p):
 
 @dataclass
 class Arow(TrialAlgorithm):
-    """Adaptive regularisation of weights: a variance for each weight, or a full covariance.
+    """Adaptive regularisation of weights: a variance for each weight, or a full covariance."""
 
-    Attributes
-    ----------
-    noise : float
-        r of the paper: the larger, the smaller the steps.
-    full : bool
-    """
-
-    noise: float
+    noise: float  # r of the paper: the larger, the smaller the steps
     full: bool = False
 
     state_class: ClassVar[type] = GaussianWeights
-    layout: ClassVar[Mapping[str, str]] = {"W": "f pd", "b": "f p", "t": "l p", "V": "d pd pee", "v": "d p"}
+    layout: ClassVar[Mapping[str, str]] = layout_of(GaussianWeights)
 
     @property
     def by_feature(self) -> bool:  # type: ignore[override]
@@ -289,16 +287,9 @@ class Arow(TrialAlgorithm):
                 f"covariance='full' needs {size / 2**30:.0f} GiB for {features} features and {problems} problems. Use "
                 "covariance='diagonal'."
             )
-        V = np.ones((problems, features), order=order)
-        if self.full:
-            V = np.broadcast_to(np.eye(features + 1), (problems, features + 1, features + 1)).copy()
-        return GaussianWeights(
-            W=np.zeros((problems, features), dtype, order),
-            b=np.zeros(problems, dtype),
-            t=np.zeros(problems, np.int64),
-            V=V,
-            v=np.ones(problems),
-        )
+        state: GaussianWeights = super().start(problems, features, dtype, order)
+        state.V[:], state.v[:] = 1.0, 1.0
+        return state._replace(V=np.tile(np.eye(features + 1), (problems, 1, 1))) if self.full else state
 
     def trial_cost(self, entries: int, features: int, problems: int) -> int:
         """Return about how many numbers a trial reads: with a full covariance, all of it."""
@@ -374,7 +365,6 @@ class AROW(LinearClassifier):
         default=1.0,
         text="Regularisation strength; larger values take smaller steps.",
         above=0,
-        wanted="a positive number",
         range=(0.01, 100.0, 0.01),
         log=True,
     )
@@ -431,8 +421,3 @@ class AROW(LinearClassifier):
 
     def _algorithm(self) -> Algorithm:
         return Arow(float(self.r), self._covariance() == "full")
-
-    def _check_learned(self) -> None:
-        kind = self.__dict__.get("covariance_", "diagonal")
-        expect(kind in ("diagonal", "full"), f"covariance_={kind!r:.60} is neither 'diagonal' nor 'full'")
-        super()._check_learned()

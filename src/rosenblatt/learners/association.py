@@ -76,13 +76,16 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         "whose inner products approximate the kernel exp(-gamma |x - z|^2).",
         choices=UNITS,
     )
-    n_units: int = integer(default=500, text="How many.", least=1, wanted="a whole number from 1")
+    n_units: int = integer(
+        default=500,
+        text="Number of units.",
+        least=1,
+    )
     fan_in: int | None = integer(
         default=None,
         text="Features that each unit is connected with, drawn at random; None for all. In Rosenblatt's "
-        "machine they were few.",
+        "machine there were few.",
         least=1,
-        wanted="a whole number from 1, or None",
         optional=True,
     )
     gamma: float | Literal["scale"] = real(
@@ -90,10 +93,9 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         text="The weights are normal with variance 2 gamma, times n_features / fan_in: the larger, the finer "
         'the detail. "scale": 1 / (n_features * X.var()). The step does not depend on it.',
         above=0,
-        wanted='a positive number or "scale"',
         words=("scale",),
     )
-    random_state: RandomState = seed(default=0, text="For weights and thresholds.")
+    random_state: RandomState = seed(default=0, text="Seed of the weights and thresholds.")
 
     facts = Facts(
         published=1958,
@@ -120,8 +122,6 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
             expect(fits, "weights_ have another size")
         else:
             check_array("weights_", self.weights_, "d", shape)
-        fits = isinstance(self.gamma_, float) and 0 < self.gamma_ < np.inf
-        expect(fits, f"gamma_={self.gamma_!r} is not a width")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -138,7 +138,7 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Where the rows lie decides where the thresholds do.
+            The thresholds are chosen between these rows.
         y : ignored
 
         Returns
@@ -160,7 +160,7 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
             other = (one + random.integers(1, max(rows.shape[0], 2), units)) % rows.shape[0]
             scores = [_paired(rows[end], self.weights_) for end in (one, other)]
             share = random.random(units)
-            # Between two equal rows there is nothing: the plane must not meet them, where rounding would decide.
+            # Between equal rows there is no segment: the plane must miss them, or rounding would decide.
             aside = np.where(scores[0] == scores[1], share, 0.0)
             self.bias_ = aside - share * scores[0] - (1.0 - share) * scores[1]
         self._n_features_out = units

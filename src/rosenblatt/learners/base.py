@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from types import MethodType
 from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
@@ -141,24 +141,17 @@ def undone(estimator: Any) -> Iterator[None]:
         stream.end()
 
 
-class available_when:  # noqa: N801 (a decorator)
+def available_when(check: Callable[[Any], object]) -> Callable[[Callable[..., Any]], Any]:
     """Hide a method unless a check passes; the check raises `NotAvailable` with a reason and a remedy.
 
     scikit-learn's `available_if` gives neither.
     """
-
-    def __init__(self, check: Callable[[Any], object]) -> None:
-        self.check = check
-
-    def __call__(self, method: Callable[..., Any]) -> Any:
-        """Return the method, guarded by the check."""
-        return _Guarded(method, self.check)
+    return partial(_Guarded, check)
 
 
 class _Guarded:
-    def __init__(self, method: Callable[..., Any], check: Callable[[Any], object]) -> None:
-        self.method, self.check = method, check
-        self.__doc__ = method.__doc__
+    def __init__(self, check: Callable[[Any], object], method: Callable[..., Any]) -> None:
+        self.check, self.method, self.__doc__ = check, method, method.__doc__
 
     def __get__(self, estimator: Any, owner: type | None = None) -> Any:
         if estimator is None:
@@ -170,16 +163,8 @@ class _Guarded:
 # ---------------------------------------------------------------------------------------------------- after a fit
 
 
-def _named(value: Any) -> str:
-    return "'a function'" if callable(value) else repr(value)
-
-
 def _is_count(value: Any) -> bool:
     return is_whole(value) and 0 <= value < 1 << 62
-
-
-def _is_width(value: Any) -> bool:
-    return is_real(value) and 0 < value < np.inf
 
 
 def _are_classes(value: Any) -> bool:
@@ -190,8 +175,8 @@ def _are_classes(value: Any) -> bool:
     return True
 
 
-# Attributes of a fit that users can assign and that later calls rely on, each with a check of the value.
-ASSIGNED: dict[str, Callable[[Any], bool]] = {
+# Attributes of a fit that users can assign, that files hold, and that later calls rely on: each with a condition.
+CONDITIONS: dict[str, Callable[[Any], bool]] = {
     "n_features_in_": _is_count,
     "n_iter_": _is_count,
     "t_": _is_count,
@@ -200,8 +185,8 @@ ASSIGNED: dict[str, Callable[[Any], bool]] = {
     "stop_reason_": lambda value: isinstance(value, str),
     "classes_": _are_classes,
     "dual_coef_": lambda value: isinstance(value, np.ndarray) and value.dtype.kind in "fiu",
-    "gamma_": _is_width,
-    "intercept_scaling_": lambda value: is_real(value) and 0 <= value < np.inf,
+    "gamma_": lambda value: is_real(value) and 0 < value < np.inf,
+    "intercept_scaling_": lambda value: is_real(value) and 1e-100 <= value <= 1e100,
     "covariance_": lambda value: isinstance(value, str) and value in ("full", "diagonal"),
 }
 
@@ -239,24 +224,18 @@ class Estimator(BaseEstimator):
 
     # Parameters that shared code reads, where a class has them.
     fit_intercept: Any
-    max_iter: Any
     tol: Any
-    shuffle: Any
-    verbose: Any
     random_state: Any
-    n_iter_no_change: Any
     max_seconds: Any
     callback: Any
     class_weight: Any
     multiclass: Any
-    n_jobs: Any
     shards: Any
     mixes: Any
     early_stopping: Any
     validation_fraction: Any
     warm_start: Any
     init: Any
-    keep: Any
     intercept_scaling: Any
     # Which weights are kept unless `keep` says so.
     default_keep: ClassVar[str] = "last"
@@ -293,7 +272,7 @@ class Estimator(BaseEstimator):
         return {name: value for name, value in state.items() if name != "_turn"}
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ASSIGNED and not ASSIGNED[name](value):
+        if name in CONDITIONS and not CONDITIONS[name](value):
             raise InvalidInput(
                 f"{name}={short_repr(value)} is not what a fit would set. Fit again, or leave it as it is."
             )
@@ -395,9 +374,9 @@ class Estimator(BaseEstimator):
         """Raise an error if one of these parameters has changed since the fit."""
         for name, before in self._changed().items():
             if name in names:
+                now, then = ("a function" if callable(value) else value for value in (getattr(self, name), before))
                 raise InvalidInput(
-                    f"{name}={_named(getattr(self, name))} is not what the model was fitted with, {_named(before)}. "
-                    "Set it back, or fit again."
+                    f"{name}={now!r} is not what the model was fitted with, {then!r}. Set it back, or fit again."
                 )
 
     def _to_file(self) -> dict[str, Any]:
@@ -415,6 +394,9 @@ class Estimator(BaseEstimator):
         )
         missing = set(self.stored_attributes) - attributes.keys()
         expect(not missing, f"it has no {', '.join(sorted(missing))}, as after a fit that failed. Fit it again")
+        for name in attributes.keys() & CONDITIONS.keys() - {"classes_"}:  # `check_classes` says more of these
+            value = attributes[name]
+            expect(CONDITIONS[name](value), f"{name}={short_repr(value)} is not what a fit would set. Fit again")
         self.__dict__.update(attributes)
         self._check_learned()
 

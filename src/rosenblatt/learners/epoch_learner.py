@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -9,25 +11,28 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.numbers import is_real
+from rosenblatt.data.labels import as_weights
 from rosenblatt.data.sparse import sp
 from rosenblatt.data.survey import Survey
 from rosenblatt.data.table import Table
-from rosenblatt.engine.rows import Counts
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.base import Estimator, undone
-from rosenblatt.learners.contract import check_random_state, effective_n_jobs
+from rosenblatt.learners.base import Estimator, all_or_nothing, undone
+from rosenblatt.learners.contract import ConvergenceWarning, check_random_state, effective_n_jobs
 from rosenblatt.learners.rows import choose_padding, same_width
-from rosenblatt.storage.checks import check_record, is_integer
+from rosenblatt.storage.checks import check_record
 from rosenblatt.storage.registry import expect
-from rosenblatt.text import count, listed, short_repr
-from rosenblatt.training.algorithm import Algorithm
+from rosenblatt.text import count, listed
+from rosenblatt.training.algorithm import Algorithm, copy_state
+from rosenblatt.training.in_memory import Job, run
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.named_rows import is_dict, row_names
 from rosenblatt.training.plan import Epoch, Plan, Run
-from rosenblatt.training.reasons import Words
+from rosenblatt.training.reasons import PERCEPTRON, Words
+from rosenblatt.training.record import Recorder, Recording
+from rosenblatt.training.sharded import run_in_shards
 from rosenblatt.training.stopping import Stop
 from rosenblatt.training.stream import Learned, Settings, Stream
+from rosenblatt.training.trainer import Trainer
 
 Array = npt.NDArray[Any]
 
@@ -81,28 +86,6 @@ def plan_of(learner: Any, **changes: Any) -> Plan:
 ONE_BY_ONE = "rows came one by one"
 
 
-def chunk_record(counts: Counts, rows: int, largest: float, stream: Stream, words: Words, seconds: float) -> Run:
-    """Return the record of a chunk of a stream, of so many rows, with the largest squared norm of them."""
-    mistakes = int(counts.mistakes.sum())
-    loss = float(counts.loss.sum()) * stream.settings.rate_scale / rows
-    return Run(
-        mistakes=(mistakes,),
-        losses=(loss,),
-        errors=(),
-        updates=int(counts.updates.sum()),
-        epochs=1,
-        trials=rows,
-        seconds=seconds,
-        stop=Stop.CHUNK,
-        reason=words[Stop.CHUNK].format(trials=rows, mistakes=mistakes, loss=loss) + ".",
-        stops=(Stop.CHUNK,) * counts.mistakes.size,
-        kept=1,
-        cycle=None,
-        radius=float(np.sqrt(largest + stream.settings.bias)),
-        ceiling=None,
-    )
-
-
 def stream_record(how: str, rows: int, mistakes: int, stream: Stream, seen: tuple[int, int] | None) -> Run:
     """Return the record of rows that a stream has learned other than in one chunk; `how` describes how.
 
@@ -135,6 +118,10 @@ class EpochLearner(Estimator):
     A subclass declares its parameters, and returns its way to learn from `_algorithm`.
     """
 
+    # Templates of the reason why a run ended.
+    words: ClassVar[Words] = PERCEPTRON
+    # Ends of a fit that did not converge.
+    unconverged: ClassVar[tuple[Stop, ...]] = (Stop.DIVERGED, Stop.CYCLE, Stop.EPOCHS)
     # Whether a class that appears in a stream can start from the negated weights of another class.
     supports_new_classes: ClassVar[bool] = True
     stored_attributes: ClassVar[tuple[str, ...]] = ("model", "learned", "run_", "n_iter_", "stop_reason_")
@@ -183,15 +170,10 @@ class EpochLearner(Estimator):
         """Return the constant that pads each row: the given one, or the one that a fit has chosen."""
         if self.intercept_scaling != "auto":
             return float(self.intercept_scaling)
-        chosen = self.__dict__.get("intercept_scaling_", 1.0)
-        if not (is_real(chosen) and 1e-100 <= chosen <= 1e100):
-            raise InvalidInput(
-                f"intercept_scaling_={short_repr(chosen)} was assigned, and is not a positive number. Fit again."
-            )
-        return float(chosen)
+        return float(self.__dict__.get("intercept_scaling_", 1.0))
 
     def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
-        """Choose what depends on the sizes of the values; a warm start goes on with what was chosen."""
+        """Choose what depends on the sizes of the values; a warm start keeps what was chosen."""
         if "intercept_scaling" in self.declared:
             chosen = self._padding() if warm or self.intercept_scaling != "auto" else choose_padding(sizes, n_classes)
             self.intercept_scaling_ = chosen
@@ -255,33 +237,60 @@ class EpochLearner(Estimator):
         """Epochs run."""
         return self.run_.epochs
 
-    def _store(self, record: Run) -> None:
-        self.run_ = record
-
-    def _store_chunk(self, record: Run) -> None:
-        """Keep the record of a chunk of a stream."""
-        record = replace(record, single_pass=self._seen_once())
-        self._stream.recorded = self._stream.trials, self._stream.mistakes
-        self._store(record)
-
     def _seen_once(self) -> tuple[int, int] | None:
         """Return the rows and mistakes of a stream that began without a fit: all its rows were seen once."""
         stream, before = self._stream, self.__dict__.get("run_")
         once = before is None or (before.stop is Stop.CHUNK and before.single_pass is not None)
         return (stream.trials, stream.mistakes) if once and stream.classes.size and stream.trials else None
 
-    # ------------------------------------------------------------------------------------------------------ single rows
+    # --------------------------------------------------------------------------------------------------------- fitting
 
-    def _going_on(self) -> Stream:
-        """Return the stream to continue, with the parameters as they are now."""
-        stream: Stream | None = self.__dict__.get("_stream")
-        if stream is None:
-            return self._make_stream(self._settings())
-        stream.reconfigure(self._settings())
-        return stream
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, *start: Any) -> tuple[Job, Array, Any]:
+        """Return what to learn, the classes, and the state to start from."""
+        raise NotImplementedError
 
-    def _check_warm(self, width: int, known: Array | None) -> None:
-        """Raise an error if a warm start would take columns for others; `known` are the names that there were."""
+    def _fit(self, *data: Any) -> Self:
+        """Train. Each `fit` calls it directly: the stack level of warnings counts on that."""
+        with all_or_nothing(self):
+            job, classes, state = self._prepare(*data)
+            record = run(job, state) if self.shards == 1 else run_in_shards(job, state, int(self.shards), self.mixes)
+            self._finish(record, job, classes, state)
+            self._warn()
+        return self
+
+    def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
+        """Keep the learned state and the record."""
+        continued = self._continues()
+        self.__dict__.pop("_shows_sparse", None)
+        learned = Learned(classes, state, record.trials, sum(record.mistakes), ())
+        self._stream = self._make_stream(self._settings(), learned)
+        self.run_ = replace(record, single_pass=None) if continued else record
+
+    def _warn(self) -> None:
+        """Warn if the fit ended before it converged."""
+        stop = self.run_.stop
+        if stop in self.unconverged and (stop is not Stop.EPOCHS or self.tol is not None):
+            warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=4)
+
+    def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
+        """Fit, and record every trial: see `rosenblatt.training.record`."""
+        with all_or_nothing(self):
+            job, classes, state = self._prepare(X, y, sample_weight)
+            if self.shards != 1:
+                raise InvalidInput(f"shards={self.shards} learn beside each other, not trial by trial. Use shards=1.")
+            recorder = Recorder(job, state)
+            self._finish(Trainer(job.plan, recorder, job.clock).run(), job, classes, state)
+        return recorder.recording(self.run_, self)
+
+    def _continues(self) -> bool:
+        """Return whether a fit continues from what was learned before."""
+        return self.warm_start and "_stream" in self.__dict__
+
+    def _warm_state(self, width: int, known: Array | None) -> Any:
+        """Return a copy of the state to continue from; `known` are the names that the features had.
+
+        Raises an error if columns would be taken for others.
+        """
         stream, names = self._stream, self.__dict__.get("feature_names_in_")
         if stream.columns is not None:
             raise InvalidInput(
@@ -294,6 +303,42 @@ class EpochLearner(Estimator):
                 f"warm_start continues with the features {listed(known)}, in this order, but X has {listed(names)}. "
                 "Pass the columns that it was fitted on, or fit again."
             )
+        stream.reconfigure(self._settings())
+        return copy_state(stream.state, part=slice(stream.known))
+
+    # --------------------------------------------------------------------------------------------------------- streams
+
+    def _learn_chunk(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        """Learn from the rows once; a chunk that is rejected changes nothing."""
+        with all_or_nothing(self):
+            start = time.perf_counter()
+            self._check_streaming()
+            table, y = self._check_rows(X, y, reset="_stream" not in self.__dict__)
+            stream, rows = self._going_on(), table.shape[0]
+            counts = stream.learn(table, y, as_weights(sample_weight, rows), classes)
+            self._stream = stream
+            mistakes, loss = int(counts.mistakes.sum()), float(counts.loss.sum()) * stream.settings.rate_scale / rows
+            self.run_ = replace(
+                stream_record("", rows, mistakes, stream, self._seen_once()),
+                losses=(loss,),
+                updates=int(counts.updates.sum()),
+                seconds=time.perf_counter() - start,
+                reason=self.words[Stop.CHUNK].format(trials=rows, mistakes=mistakes, loss=loss) + ".",
+                stops=(Stop.CHUNK,) * counts.mistakes.size,
+                radius=float(np.sqrt(table.largest + stream.settings.bias)),
+            )
+            stream.recorded = stream.trials, stream.mistakes
+        return self
+
+    def _going_on(self) -> Stream:
+        """Return the stream to continue, with the parameters as they are now."""
+        if "intercept_scaling" in self.declared:
+            self.intercept_scaling_ = self._padding()
+        stream: Stream | None = self.__dict__.get("_stream")
+        if stream is None:
+            return self._make_stream(self._settings())
+        stream.reconfigure(self._settings())
+        return stream
 
     def _check_streaming(self) -> None:
         """Raise an error for parameters that a stream cannot have."""
@@ -338,7 +383,7 @@ class EpochLearner(Estimator):
             turn.lock.release()
 
     def predict_one(self, x: Any) -> Any:
-        """Return what `predict` says of one row; before the first row was learned None, or 0 in a regression.
+        """Predict one row, as `predict` does; before the first row was learned None, or 0 in a regression.
 
         Parameters
         ----------
@@ -430,10 +475,7 @@ class EpochLearner(Estimator):
         )  # the weights alone are for `load_linear`
         expect(type(learned) is Learned, "what it has learned is missing. Fit again")
         check_record("what was learned", learned, Learned)
-        epochs, reason, run = (self.__dict__.pop(name) for name in ("n_iter_", "stop_reason_", "run_"))
-        expect(is_integer(epochs, 0, 1 << 62), f"n_iter_={epochs!r:.60} is not a count")
-        expect(type(run) is Run, "run_ is not a Run")
-        expect(isinstance(reason, str), "stop_reason_ is not a text")
+        run, *_ = (self.__dict__.pop(name) for name in ("run_", "n_iter_", "stop_reason_"))  # the record has all three
         stream = self._make_stream(self._settings(), learned)
         self._check_stream(stream)
         self._stream, self.run_ = stream, run

@@ -31,14 +31,14 @@ class _Hasher(TransformerMixin, Estimator):
         default=18, text="There are 2^bits columns.", least=1, wanted=f"a whole number from 1 to {MOST_BITS}"
     )
     words: tuple[int, int] | None = custom(
-        default=(1, 1), text="Shortest and longest n of n-grams of words; None for none.", kind="(int, int) or None"
+        default=(1, 1), text="Shortest and longest n-grams of words; None for none.", kind="(int, int) or None"
     )
     letters: tuple[int, int] | None = custom(
         default=None,
-        text="Shortest and longest n of n-grams of characters, within a word and the space on either side of it.",
+        text="Shortest and longest n-grams of characters, within a word and the space on either side of it.",
         kind="(int, int) or None",
     )
-    lowercase: bool = flag(default=True, text="Whether upper and lower case are one.")
+    lowercase: bool = flag(default=True, text="Whether upper and lower case count as the same.")
     counts: Literal["binary", "count", "log"] = choice(
         default="log", text="The value of a word that occurs c times: 1, c, or 1 + ln c.", choices=COUNTS
     )
@@ -69,7 +69,7 @@ def _texts_of(X: Any) -> Iterable[Any]:
     """Return the texts of X: those of its only column, if it has columns."""
     names = getattr(X, "column_names", getattr(X, "columns", None))
     if names is not None and len(names) == 1:
-        return _in_a_column(X[names[0]])
+        return np.asarray(X[names[0]], np.object_).ravel().tolist()
     if names is not None:
         found = f"the columns {listed(names)}" if len(names) else "no column"
         raise InvalidInput(f"X has {found}, and texts are one. Pass one column; TableHasher takes several.")
@@ -82,12 +82,7 @@ def _texts_of(X: Any) -> Iterable[Any]:
         return X
     if sp.issparse(X) or len(shape) not in (1, 2) or shape[1:] not in ((), (1,)):
         raise InvalidInput(f"X has shape {shape}, and texts are one column. Pass a list of texts.")
-    return _in_a_column(X)
-
-
-def _in_a_column(values: Any) -> list[Any]:
-    found: list[Any] = np.asarray(values, np.object_).ravel().tolist()
-    return found
+    return np.asarray(X, np.object_).ravel().tolist()
 
 
 def _as_bytes(text: Any, row: int) -> bytes:
@@ -104,7 +99,7 @@ class TextHasher(_Hasher):
     """Texts as sparse rows: words are hashed into columns, without a vocabulary.
 
     The column of a word is its MurmurHash3 modulo 2^bits. The same texts in a file of ``label<TAB>text`` give the same
-    rows to the command line. All of it is compiled.
+    rows to the command line.
 
     Parameters
     ----------
@@ -167,7 +162,7 @@ class TableHasher(_Hasher):
     """Tables of numbers, categories and texts as sparse rows, by hashing names.
 
     A number is a value in the column of its name; a category the value 1 in the column of name=value; a text its words,
-    name=word. What is missing has no entry. A CSV file with a category or text gives the same rows to the command line.
+    name=word. Missing values have no entry. A CSV file with a category or text gives the same rows to the command line.
 
     Parameters
     ----------
@@ -176,7 +171,7 @@ class TableHasher(_Hasher):
     Attributes
     ----------
     names_, kinds_ : tuples of str
-        The columns, and what each is: "number", "category", "text" or "skip".
+        Names of the columns, and the type of each: "number", "category", "text" or "skip".
 
     See Also
     --------
@@ -192,7 +187,7 @@ class TableHasher(_Hasher):
 
     columns: Mapping[str, str] | None = custom(
         default=None,
-        text='What columns are, by name: "number", "category", "text" or "skip"; by default what their values show.',
+        text='Types of columns by name: "number", "category", "text" or "skip"; by default inferred from the values.',
         kind="dict or None",
         accepts=lambda value: value is None or isinstance(value, Mapping),
         wanted="a dict from names of columns to what they are, or None",
@@ -212,7 +207,7 @@ class TableHasher(_Hasher):
         expect(fits, "names_ and kinds_ are not names of columns and what they are")
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Look at the columns.
+        """Determine the type of each column.
 
         Parameters
         ----------
@@ -316,13 +311,6 @@ def _plain(value: Any) -> Any:
     return None if np.isnan(number) else number
 
 
-def _numbered_columns(X: Any) -> dict[str, list[Any]]:
-    rows = np.array(as_dense(X), dtype=np.object_)
-    if rows.ndim != 2:
-        raise InvalidInput(f"X has shape {rows.shape}. Pass a data frame, a list of dicts, or rows of columns.")
-    return {str(k): list(map(_plain, rows[:, k])) for k in range(rows.shape[1])}
-
-
 def _columns_of(X: Any) -> dict[str, list[Any]]:
     """Return the columns of a table by name."""
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
@@ -331,7 +319,10 @@ def _columns_of(X: Any) -> dict[str, list[Any]]:
         names = dict.fromkeys(str(name) for row in X for name in row)
         found = {name: [_plain(row.get(name)) for row in X] for name in names}
     else:
-        found = _numbered_columns(X)
+        rows = np.array(as_dense(X), dtype=np.object_)
+        if rows.ndim != 2:
+            raise InvalidInput(f"X has shape {rows.shape}. Pass a data frame, a list of dicts, or rows of columns.")
+        found = {str(k): list(map(_plain, rows[:, k])) for k in range(rows.shape[1])}
     if not found or not next(iter(found.values())):
         raise InvalidInput("X has no rows or no columns. Pass at least one of each.")
     return found

@@ -35,7 +35,7 @@ from rosenblatt.learners.contract import ClassifierMixin, ConvergenceWarning, ch
 from rosenblatt.learners.epoch_learner import plan_of, seed_of
 from rosenblatt.learners.parameters import choice, custom, flag, integer, real
 from rosenblatt.learners.rows import UNCHECKED, labels_of, same_classes, same_width, validated
-from rosenblatt.storage.checks import check_array, check_classes, check_counts, check_record, check_rows
+from rosenblatt.storage.checks import check_array, check_classes, check_record, check_rows
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count
 from rosenblatt.training.multiclass import (
@@ -63,12 +63,6 @@ SHAPING = ("kernel", "gamma", "coef0", "degree", "fit_intercept")
 def _looks_up(estimator: Any) -> bool:
     """Return whether the kernel is a matrix of similarities."""
     return isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
-
-
-def _used(objects: Objects, weight: Array) -> Objects:
-    """Return the objects with a weight above zero: the others must not affect the width of a kernel."""
-    used = used_rows(weight)
-    return objects[used] if used.size else objects
 
 
 def _to_show(vectors: Any) -> Any:
@@ -134,17 +128,17 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     Notes
     -----
     With its defaults f is that of the lectures, with any kernel. The fit ends when every row is on its side, or once
-    its mistakes prove that no separator has a margin g with (R / g)^2 < n: one with less promises nothing of new rows.
-    ``tol=None`` runs all epochs.
+    its mistakes prove that no separator has a margin g with (R / g)^2 < n: a smaller margin bounds no error on new
+    rows. ``tol=None`` runs all epochs.
 
-    Under "rbf" and "laplacian" any distinct rows are separable, and to separate noisy ones is to learn the noise. There
-    ``margin=4, max_updates=8`` learns a soft margin, with the bounds of a support vector machine with C = 2; it ends
-    when no update is left to make. With one label in ten wrong it raises the test accuracy from 80.6 to 88.9 %, where
-    ``aggregate="average"`` reaches 83.5 %.
+    With "rbf" and "laplacian" any distinct rows are separable, and separating noisy rows means learning the noise. Use
+    ``margin=4, max_updates=8`` for a soft margin: the coefficients are bounded as those of a support vector machine
+    with C = 2, and the fit ends when no update is left to make. With one label in ten wrong, the test accuracy rises
+    from 80.6 to 88.9 %; with ``aggregate="average"`` it is 83.5 %.
 
-    Rows are presented one by one, as everywhere in the family; blocks and matrix products only compute what the rows
-    need. An epoch costs n times its own mistakes, whatever the number of support vectors. On integers in float64 all
-    sums are exact below 2^53.
+    Rows are presented one by one; blocks and matrix products only compute the similarities ahead. The cost of an epoch
+    is proportional to the rows times the mistakes of that epoch, whatever the number of support vectors. On integers
+    in float64 all sums are exact below 2^53.
 
     References
     ----------
@@ -157,7 +151,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
 
     See Also
     --------
-    AssociationUnits : a random layer of features, for more rows than similarities can be afforded for.
+    AssociationUnits : a random layer of features, for data with too many rows for a kernel.
 
     Examples
     --------
@@ -175,29 +169,22 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         default="rbf",
         text='"linear": x.z; "quadratic": (1 + x.z)^2; "poly": (gamma x.z + coef0)^degree; "rbf": exp(-gamma '
         '|x - z|^2); "laplacian": exp(-gamma |x - z|_1); "cosine": x.z / (|x| |z|); "precomputed": X is '
-        "the matrix of similarities, of the rows with the training rows. A function of two blocks of rows"
-        " that returns the block of their similarities; or of two single objects that returns a number, "
-        "the same for (x, z) as for (z, x). Blocks of two and three rows are tried, to find out which of "
-        "the two it is. With a function, X may be a list of anything: strings, graphs, sets.",
+        "the matrix of similarities, of the rows with the training rows. Or a function: of two blocks of rows"
+        " that returns the block of their similarities, or of two single objects that returns a number, "
+        "the same for (x, z) as for (z, x). It is called with blocks of two and three rows to find out which. "
+        "With a function, X may be a list of anything: strings, graphs, sets.",
         kind="str or callable",
         accepts=lambda value: callable(value) or (isinstance(value, str) and value in KERNELS),
         wanted=f"one of {', '.join(map(repr, KERNELS))}, or a function of two rows or two blocks of rows",
         words=KERNELS,
         lab=KERNELS[:-1],
     )
-    degree: int = integer(
-        default=3,
-        text='Of "poly".',
-        least=0,
-        wanted="a whole number from 0",
-        range=(1, 6, 1),
-    )
+    degree: int = integer(default=3, text='Degree of "poly".', least=0, range=(1, 6, 1))
     gamma: float | Literal["scale", "auto"] | None = real(
         default=None,
         text='"scale": 1 / (n_features * X.var()); "auto": 1 / n_features; None: 1 for "poly", "scale" for '
         '"rbf" and "laplacian". In a stream the first chunk decides.',
         above=0,
-        wanted='a positive number, "scale", "auto" or None',
         optional=True,
         words=("scale", "auto"),
         range=(0.01, 100.0, 0.01),
@@ -205,24 +192,22 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     )
     coef0: float = real(
         default=1.0,
-        text='Of "poly".',
+        text='Constant of "poly".',
         least=-np.finfo(float).max,
         wanted="a finite number",
         range=(-2.0, 4.0, 0.1),
     )
     aggregate: Literal["last", "average", "vote"] = choice(
         default="last",
-        text="What `predict` and `decision_function` go by: the last f, the average of f over all trials, or a vote of "
-        "every f.",
+        text="What predicts: the last f, the average of f over all trials, or a vote of every f.",
         choices=AGGREGATES,
         lab=False,
     )
     budget: int | None = integer(
         default=None,
-        text="Most support vectors to keep, shared by all problems; None for no limit. With a budget there is "
-        "only the last f.",
+        text="Maximum number of support vectors, shared by all problems; None for no limit. With a budget, only "
+        "the last f predicts.",
         least=1,
-        wanted="a whole number from 1, or None",
         optional=True,
         range=(1, 100, 1),
     )
@@ -242,18 +227,12 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         wanted="a number from 0 and below 1",
         lab=False,
     )
-    margin: float = real(
-        default=0.0,
-        text="Learn from a row while y f(x) <= margin.",
-        least=0,
-        wanted="a number from 0",
-        lab=False,
-    )
+    margin: float = real(default=0.0, text="Learn from a row while y f(x) <= margin.", least=0, lab=False)
     max_updates: float = real(
         default=np.inf,
-        text="Most updates of a row in a problem, that is the largest alpha, as C is in a soft margin: a row that is "
-        "mistaken again and again is noise. With a limit the fit ends when no update is left to make. A stream has no "
-        "limit.",
+        text="Most updates of a row in a problem, that is the largest alpha, like C in a soft margin: a row that is "
+        "mistaken again and again is noise. With a limit the fit ends when no update is left to make. Streams ignore "
+        "it.",
         least=1,
         most=np.inf,
         wanted="a number from 1, infinity for no limit",
@@ -262,9 +241,9 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     tol: float | None = real(
         default=1e-3,
         text="The fit ends after `n_iter_no_change` epochs without progress. Progress is an epoch after which some "
-        "separator may still have a margin g with (R / g)^2 < n, R the largest length of the n rows; or, where the mean"
-        " loss stopped falling by more than tol, a margin above tol R. With a limit of updates it ends when none is "
-        "left to make. None: all `max_iter` epochs.",
+        "separator may still have a margin g with (R / g)^2 < n, R the largest length of the n rows; or, once the mean"
+        " loss has stopped falling by more than tol, a margin above tol R. With `max_updates` it ends when no update is"
+        " left to make. None: all `max_iter` epochs.",
         most=np.inf,
         wanted="a number, or None for all epochs",
         optional=True,
@@ -283,13 +262,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         text="Whether to learn a bias, that is to add 1 to the kernel; linear and cosine kernels often need one. On a "
         "budget each vector that is dropped moves it.",
     )
-    max_iter: int = integer(
-        default=100,
-        text="Most epochs.",
-        least=1,
-        wanted="a whole number from 1",
-        lab=False,
-    )
+    max_iter: int = integer(default=100, text="Maximum number of epochs.", least=1, lab=False)
     shuffle: shared.Shuffle = shared.SHUFFLE
     verbose: int = shared.VERBOSE
     random_state: shared.RandomState = shared.RANDOM_STATE
@@ -349,12 +322,13 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             assert matrix is not None
             kernel = Precomputed(matrix)
         else:
-            gamma = self.gamma_ if self.kernel in WITH_WIDTH else 1.0
+            gamma = float(self.gamma_) if self.kernel in WITH_WIDTH else 1.0
             kernel = built_in(self.kernel, gamma, float(self.coef0), int(self.degree))
         return Padded(kernel) if self.fit_intercept else kernel
 
-    def _settle_kernel(self, objects: Objects) -> None:
-        """Set what the first rows determine: gamma, and the form of a function."""
+    def _settle_kernel(self, objects: Objects, used: Array) -> None:
+        """Set what the first rows determine: gamma, and the form of a function. Rows of weight zero have no effect."""
+        objects = objects[used] if used.size else objects
         for name in ("gamma_", "_form"):
             self.__dict__.pop(name, None)
         if callable(self.kernel):
@@ -364,13 +338,8 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             self.gamma_ = width(default if self.gamma is None else self.gamma, objects)
 
     def _check_way(self) -> None:
-        """Raise an error if the learned state does not belong to the parameters as they are now."""
-        self._refuse_changed(SHAPING)
-        now, before = self.multiclass, self._as_fitted().multiclass
-        if now != before and self.classes_.size > 2:
-            raise InvalidInput(
-                f"multiclass={now!r} is not what the model was fitted with, {before!r}. Set it back, or fit again."
-            )
+        """Raise an error if parameters have changed since the fit that the learned state depends on."""
+        self._refuse_changed(SHAPING if self.classes_.size <= 2 else (*SHAPING, "multiclass"))
 
     # ---------------------------------------------------------------------------------------------------------- objects
 
@@ -435,7 +404,6 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         with all_or_nothing(self):
             job, classes = self._prepare(X, y, sample_weight)
             self._learn(job, classes)
-            self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
             if job.start.rows.size:  # a warm start: the rows may be those of an earlier fit
                 self._store(replace(self.run_, single_pass=None))
             if self.run_.stop is Stop.EPOCHS and self.tol is not None:
@@ -454,18 +422,19 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             same_width(getattr(self, "n_features_in_", None), width)
             same_classes(classes, self.classes_)
         weight = as_weights(sample_weight, objects.shape[0])
+        used = used_rows(weight)
         if not warm:
-            self._settle_kernel(_used(objects, weight))
+            self._settle_kernel(objects, used)
         sign = coding_matrix(classes.size, self.multiclass)
         job = KernelJob(
             kernel=self._similarity(matrix),
             objects=objects,
             task=self._task(label, sign, classes, weight, stream=False),
-            # The last f on a full budget wavers: the best of the epochs is kept, unless all epochs are asked for.
+            # The last f on a full budget fluctuates: the best epoch is kept, unless all epochs are asked for.
             plan=plan_of(self, **({} if self.budget is None or self.tol is None else {"keep": "best"})),
             multiclass=self.multiclass,
-            start=self._known(self.classes_) if warm else Expansion.empty(objects, sign.shape[1]),
-            subset=used_rows(weight),
+            start=self._known() if warm else Expansion.empty(objects, sign.shape[1]),
+            subset=used,
             cache_bytes=1e6 * float(self.cache_size),
             names=as_names(classes),
             aggregate=self.aggregate,
@@ -475,13 +444,12 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         return job, classes
 
     def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
-        """Fit, and write down every trial: see `rosenblatt.training.record`."""
+        """Fit, and record every trial: see `rosenblatt.training.record`."""
         with all_or_nothing(self):
             job, classes = self._prepare(X, y, sample_weight)
             check_start(job)
             notes = BudgetNotes(job)
-            self._learn(job, classes, notes.after_trial)
-            self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
+            self._learn(job, classes, after_trial=notes.after_trial)
         if self.budget is not None:
             return notes.recording(self.run_, self)
         return replay(job, self._expansion, self.run_, self)
@@ -507,9 +475,10 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         self
         """
         with all_or_nothing(self):
-            return self._learn_chunk(X, y, classes, sample_weight)
+            self._learn_chunk(X, y, classes, sample_weight)
+        return self
 
-    def _learn_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
+    def _learn_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         self._check_parameters()
         first = "_expansion" not in self.__dict__
         if not first:
@@ -522,8 +491,9 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         seen = np.unique(np.concatenate([*expected, found]))
         label = np.searchsorted(seen, found).astype(np.int32)[number]
         weight = as_weights(sample_weight, objects.shape[0])
+        used = used_rows(weight)
         if first:
-            self._settle_kernel(_used(objects, weight))
+            self._settle_kernel(objects, used)
         # On a budget a reserve class would take room: a class that appears then starts from zero.
         sign = (open_coding_matrix if self.budget is None else coding_matrix)(seen.size, self.multiclass)
         job = KernelJob(
@@ -533,7 +503,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             plan=plan_of(self, order="cyclic", tol=None, keep="last", max_seconds=None),
             multiclass=self.multiclass,
             start=Expansion.empty(objects, sign.shape[1]) if first else self._meet(seen),
-            subset=used_rows(weight),
+            subset=used,
             n_reserve=sign.shape[1] - count_problems(seen.size, self.multiclass),
             n_before=0 if first else self.t_,
             streams=True,
@@ -541,11 +511,9 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         )
         before = (0, 0) if first else (self.t_, self.mistakes_)
         once = first or (self.run_.stop is Stop.CHUNK and self.run_.single_pass is not None)
-        self._learn(job, seen)
-        self.t_, self.mistakes_ = before[0] + self.run_.trials, before[1] + sum(self.run_.mistakes)
+        self._learn(job, seen, before)
         # Rows of a stream that began without a fit were all seen once.
         self._store(replace(self.run_, single_pass=(self.t_, self.mistakes_) if once else None))
-        return self
 
     @available_when(_streams)
     def learn_one(self, x: Any, y: Any) -> bool:
@@ -567,7 +535,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             return bool(self.mistakes_ > before)
 
     def _meet(self, seen: Array) -> Expansion:
-        """Return the expansion to continue with when the classes are those seen, new ones among them perhaps."""
+        """Return the expansion to continue with for the classes seen so far, which may include new ones."""
         problems = open_coding_matrix(self.classes_.size, self.multiclass).shape[1]
         known = count_problems(self.classes_.size, self.multiclass)
         if self._expansion.trials.size not in (known, problems):  # of another mode, whose reserve class goes with it
@@ -587,8 +555,14 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         if "_memory" in self.__dict__:
             self._memory: BudgetState = self._memory.grow(change)
 
-    def _learn(self, job: KernelJob, classes: Array, after_trial: AfterTrial | None = None) -> None:
-        """Train, and keep what was learned."""
+    def _learn(
+        self,
+        job: KernelJob,
+        classes: Array,
+        before: tuple[int, int] = (0, 0),
+        after_trial: AfterTrial | None = None,
+    ) -> None:
+        """Train, and keep what was learned; `before` are the trials and mistakes of the stream so far."""
         if self.budget is None:
             if job.start.rows.size and "_memory" in self.__dict__:
                 raise self._other_budget()
@@ -599,6 +573,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             memory = self._memory_of(job.start, budget)
             expansion, record, self._memory = run_budgeted(job, budget, memory, after_trial)
         self._expansion, self.classes_ = expansion, classes
+        self.t_, self.mistakes_ = before[0] + record.trials, before[1] + sum(record.mistakes)
         self._store(record)
         self._expose()
 
@@ -609,12 +584,12 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     def _expose(self) -> None:
         """Set the attributes that show the expansion of the known classes."""
         self._note_meaning()
-        known = self._known(self.classes_)
+        known = self._known()
         self.dual_coef_, self.support_ = known.coef, known.rows
         self.support_vectors_ = np.empty((0, 0)) if _looks_up(self) else _to_show(known.vectors)
 
     def _memory_of(self, start: Expansion, budget: Budget) -> BudgetState:
-        """Return what the rule remembers of the start."""
+        """Return what the rule of a budget keeps beside the expansion."""
         fresh = BudgetState.empty(budget, start.trials.size)
         if not start.rows.size:
             return fresh
@@ -629,10 +604,10 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             "with. Fit again."
         )
 
-    def _known(self, classes: Array) -> Expansion:
-        """Return the expansion of the known classes, without what is only there for classes to come."""
+    def _known(self) -> Expansion:
+        """Return the expansion of the known classes, without the reserve class."""
         every = self._expansion
-        problems = count_problems(classes.size, self.multiclass)
+        problems = count_problems(self.classes_.size, self.multiclass)
         if every.trials.size == problems:
             return every
         if "_memory" in self.__dict__:
@@ -656,7 +631,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
         chosen = choose_aggregate(aggregate, fitted.aggregate, possible)
         objects, _, matrix = fitted._objects(X, reset=False)
-        known = fitted._known(self.classes_)
+        known = fitted._known()
         if len(known.coef) != count_problems(self.classes_.size, fitted.multiclass):
             raise InvalidInput(
                 f"classes_ has {self.classes_.size} classes, not those that the model was learned with. Fit again."
@@ -715,13 +690,8 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     def _check_learned(self) -> None:
         self._check_parameters()
         check_classes(self.classes_)
-        check_counts(self, "n_iter_", "t_", "mistakes_")
-        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a text")
-        expect(type(self.run_) is Run, "run_ is not a Run")
-        if self.kernel in WITH_WIDTH:
-            gamma = getattr(self, "gamma_", None)
-            fits = isinstance(gamma, float) and 0 < gamma < np.inf
-            expect(fits, f"gamma_={gamma!r} is not a width, which kernel={self.kernel!r} needs. Fit again")
+        wide = self.kernel not in WITH_WIDTH or hasattr(self, "gamma_")
+        expect(wide, f"gamma_=None is not a width, which kernel={self.kernel!r} needs. Fit again")
         learned, classes = self._expansion, self.classes_.size
         check_record("the expansion", learned, Expansion)
         expect(
@@ -729,7 +699,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             f"budget={self.budget} is not what it was trained with. Set that, or fit again",
         )
         known, count = count_problems(classes, self.multiclass), learned.rows.size
-        # The code is not asked, whose table of a forged number of classes could be vast.
+        # Without the coding matrix, which could be huge for a forged number of classes.
         reserve = 0 if self.multiclass == "joint" or classes == 1 else classes if by_pairs(self.multiclass) else 1
         problems = learned.trials.size
         expect(problems in (known, known + reserve), f"the expansion has {problems} problems, not {known}. Fit again")

@@ -1,11 +1,8 @@
-"""The linear classifiers: fitting, streams, prediction by hyperplanes."""
+"""The base of linear classifiers: fitting, streams, prediction by hyperplanes."""
 
 from __future__ import annotations
 
 import math
-import time
-import warnings
-from dataclasses import replace
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -13,30 +10,23 @@ import numpy.typing as npt
 
 from rosenblatt.data.labels import as_classes, as_names, as_weights, used_rows
 from rosenblatt.data.sparse import as_dense
-from rosenblatt.data.survey import Survey, survey
+from rosenblatt.data.survey import survey
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
 from rosenblatt.errors import InvalidInput, NotAvailable
-from rosenblatt.learners.base import all_or_nothing, available_when, steady
+from rosenblatt.learners.base import available_when, steady
 from rosenblatt.learners.contract import (
     ClassifierMixin,
-    ConvergenceWarning,
     StratifiedShuffleSplit,
     check_is_fitted,
 )
-from rosenblatt.learners.epoch_learner import EpochLearner, chunk_record
-from rosenblatt.learners.rows import check_padding, labels_of, same_classes, warn_of_scale
+from rosenblatt.learners.epoch_learner import EpochLearner
+from rosenblatt.learners.rows import labels_of, same_classes, warn_of_scale
 from rosenblatt.text import count, short_repr
-from rosenblatt.training.algorithm import copy_state, start_state
-from rosenblatt.training.in_memory import Job, Validation, run
+from rosenblatt.training.algorithm import start_state
+from rosenblatt.training.in_memory import Job, Validation
 from rosenblatt.training.multiclass import by_pairs, class_costs, coding_matrix, decision, make_task, winners
-from rosenblatt.training.plan import Run
-from rosenblatt.training.reasons import PERCEPTRON
-from rosenblatt.training.record import Recorder, Recording
 from rosenblatt.training.runner import RunClock
-from rosenblatt.training.sharded import run_in_shards, table_stats
-from rosenblatt.training.stopping import Stop
-from rosenblatt.training.stream import Learned, Stream
-from rosenblatt.training.trainer import Trainer
+from rosenblatt.training.sharded import table_stats
 
 Array = npt.NDArray[Any]
 
@@ -65,7 +55,7 @@ ATTRIBUTES = """\
 
 
 def without_probabilities(estimator: Any) -> NoReturn:
-    """Raise an error: the estimator has scores only."""
+    """Raise an error: scores of hyperplanes are not probabilities. SoftMargin with the logistic loss has them."""
     raise NotAvailable(
         f"{type(estimator).__name__} has no probabilities. Use decision_function, SoftMargin(loss='logistic'), or "
         "scikit-learn's CalibratedClassifierCV around it."
@@ -94,10 +84,6 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
     at_times: ClassVar[tuple[str, ...]] = ("intercept_scaling_",)
 
     # ------------------------------------------------------------------------------------------------ what was learned
-
-    def _mode(self) -> str:
-        """Return how several classes were learned, whatever `multiclass` is set to since."""
-        return self._learned("weights").settings.multiclass
 
     @property
     def classes_(self) -> Array:
@@ -129,11 +115,6 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
         stream = self._learned("intercept_")
         stream.set_weights(stream.model().W, value)
 
-    def _check_learned(self) -> None:
-        if "intercept_scaling_" in self.__dict__:
-            check_padding(self.intercept_scaling_)
-        super()._check_learned()
-
     # --------------------------------------------------------------------------------------------------------- fitting
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
@@ -155,28 +136,11 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
         -------
         self
         """
-        return self._fit(X, y, coef_init, intercept_init, sample_weight)
-
-    def _fit(
-        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Train. Each `fit` calls it directly: the stack level of warnings counts on that."""
-        with all_or_nothing(self):
-            job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
-            self._finish(self._run(job, state), job, classes, state)
-            self._warn()
-        return self
-
-    def _run(self, job: Job, state: Any) -> Run:
-        """Train a state in place, in as many shards as there are to be."""
-        if self.shards == 1:
-            return run(job, state)
-        return run_in_shards(job, state, int(self.shards), self.mixes)
+        return self._fit(X, y, sample_weight, coef_init, intercept_init)
 
     def _prepare(
-        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any, sample_weight: Any, coef_init: Any = None, intercept_init: Any = None
     ) -> tuple[Job, Array, Any]:
-        """Return what to learn, the classes, and the state to start from."""
         self._check_parameters()
         clock = RunClock(self.max_seconds)
         names = getattr(self, "feature_names_in_", None)
@@ -185,16 +149,14 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
         sign = coding_matrix(classes.size, self.multiclass)
         weight = as_weights(sample_weight, table.shape[0])
         costs = class_costs(self.class_weight, classes, np.bincount(label))
-        warm = self.warm_start and "_stream" in self.__dict__ and coef_init is None and intercept_init is None
+        explicit = coef_init is not None or intercept_init is not None
+        warm = self._continues() and not explicit
         self._look_at(table, weight, classes.size, warm=warm)
         task = make_task(label, sign, self.multiclass, class_cost=costs, weight=weight, bias=self._bias())
         algorithm, plan = self._algorithm(), self._plan()
-        explicit = coef_init is not None or intercept_init is not None
         if warm:
             same_classes(classes, self.classes_)
-            self._check_warm(table.shape[1], names)
-            self._stream.reconfigure(self._settings())
-            state = copy_state(self._stream.state, part=slice(self._stream.known))
+            state = self._warm_state(table.shape[1], names)
         else:
             init = self.init
             if explicit:
@@ -210,14 +172,13 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
 
     def _look_at(self, table: Table, weight: Array, n_classes: int, *, warm: bool) -> None:
         """Choose what the sizes of the values determine, and warn of columns that outweigh the others."""
-        sizes = survey(table, used_rows(weight))
-        self._adapt(sizes if self.shards == 1 else self._sizes_of_shards(table, weight), n_classes, warm=warm)
+        used = used_rows(weight)
+        sizes = survey(table, used)
+        # Added up shard by shard, the sizes are the same wherever the shards are.
+        chosen_by = sizes if self.shards == 1 else table_stats(table, used, int(self.shards)).survey()
+        self._adapt(chosen_by, n_classes, warm=warm)
         if self.scale_sensitive and not warm:
             warn_of_scale(sizes, self.__dict__.get("feature_names_in_"), stacklevel=5)
-
-    def _sizes_of_shards(self, table: Table, weight: Array) -> Survey:
-        """Return the sizes of the values added up shard by shard: the same wherever the shards are."""
-        return table_stats(table, used_rows(weight), int(self.shards)).survey()
 
     def _split(self, table: Table, label: Array, weight: Array, classes: Array) -> tuple[Array, Validation | None]:
         """Return the rows to train on, and those held out if training is to stop early."""
@@ -247,29 +208,6 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
                 f"side for {count(present, 'class', 'classes')}. Choose another share, or early_stopping=False."
             )
 
-    def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
-        """Keep the learned state and the record."""
-        learned = Learned(classes, state, record.trials, sum(record.mistakes), ())
-        warm = self.warm_start and "_stream" in self.__dict__
-        self.__dict__.pop("_shows_sparse", None)
-        self._stream = self._make_stream(self._settings(), learned)
-        self._store(replace(record, single_pass=None) if warm else record)
-
-    def _warn(self) -> None:
-        stop = self.run_.stop
-        if stop in (Stop.DIVERGED, Stop.CYCLE) or (stop is Stop.EPOCHS and self.tol is not None):
-            warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=4)
-
-    def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
-        """Fit, and record every trial: see `rosenblatt.training.record`."""
-        with all_or_nothing(self):
-            job, classes, state = self._prepare(X, y, sample_weight=sample_weight)
-            if self.shards != 1:
-                raise InvalidInput(f"shards={self.shards} learn beside each other, not trial by trial. Use shards=1.")
-            recorder = Recorder(job, state)
-            self._finish(Trainer(job.plan, recorder, job.clock).run(), job, classes, state)
-        return recorder.recording(self.run_, self)
-
     # --------------------------------------------------------------------------------------------------------- streams
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -290,25 +228,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
         -------
         self
         """
-        with all_or_nothing(self):
-            return self._learn_chunk(X, y, classes, sample_weight)
-
-    def _learn_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
-        start = time.perf_counter()
-        self._check_streaming()
-        table, y = self._check_rows(X, y, reset="_stream" not in self.__dict__)
-        stream = self._going_on()
-        announced = None if classes is None else as_classes(classes)
-        counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]), announced)
-        self._stream = stream
-        seconds = time.perf_counter() - start
-        self._store_chunk(chunk_record(counts, table.shape[0], table.largest, stream, PERCEPTRON, seconds))
-        return self
-
-    def _going_on(self) -> Stream:
-        if "intercept_scaling" in self.declared:
-            self.intercept_scaling_ = self._padding()
-        return super()._going_on()
+        return self._learn_chunk(X, y, sample_weight, None if classes is None else as_classes(classes))
 
     @steady
     def _predict_other(self, x: Any) -> Any:
@@ -336,7 +256,8 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
         return self._decide(self._problem_scores(table))
 
     def _decide(self, problem_scores: Array) -> Array:
-        return decision(problem_scores, self.classes_.size, self._mode())
+        # As they were learned, whatever `multiclass` is set to since.
+        return decision(problem_scores, self.classes_.size, self._stream.settings.multiclass)
 
     def _elect(self, class_scores: Array) -> Array:
         if self.classes_.size == 1:
@@ -373,15 +294,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
         """
         return self._elect(self._class_scores(X))
 
-    @available_when(without_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Raise an error: scores of hyperplanes are not probabilities. SoftMargin with the logistic loss has them.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        """
-        raise NotImplementedError
+    predict_proba = available_when(without_probabilities)(without_probabilities)
 
     def distance(self, X: Any) -> Array:
         """Return the signed distance (w.x + b) / |w| of each row from each hyperplane.

@@ -37,6 +37,7 @@ Array = npt.NDArray[Any]
 
 
 def _no_stream(estimator: Any) -> NoReturn:
+    """Raise an error: the largest margin is a property of all rows together."""
     raise NotAvailable("MaximumMargin needs all rows at once. Use Perceptron(margin=...) for streams.")
 
 
@@ -65,17 +66,17 @@ class MaximumMargin(ClassifierMixin, Estimator):
         For each problem that can be separated, but not by weights in floats: weights that do, the bias last. Empty for
         the others.
     support_ : list of int arrays
-        The rows that each hyperplane rests on.
+        Numbers of the rows that are the support vectors of each hyperplane.
     stop_reason_ : str
-        How close the two are, or what there is instead.
+        How close the margins are to the largest possible, or why there is none.
     run_ : Run
         Record of the fit: rows on the wrong side, seconds, whether each problem is separated.
 
     Notes
     -----
     Where classes cannot be separated there is no largest margin: a warning says so, `margin_` is negative for such a
-    problem, and its weights are those of `SoftMargin()`, which is the better choice there. A warning says, too, if time
-    ran out, and if a margin is so small next to the values that floats do not hold weights that separate.
+    problem, and its weights are those of `SoftMargin()`, which is the better choice there. There is also a warning if
+    time ran out, and if a margin is so small compared with the values that no weights in floating point separate them.
 
     References
     ----------
@@ -98,8 +99,8 @@ class MaximumMargin(ClassifierMixin, Estimator):
 
     tol: float = real(
         default=1e-3,
-        text="Share of the largest margin that may be missing where that saves much time: of many rows with more"
-        " columns than rows, such as texts. Others get the largest one in any case, as all do with tol=0.",
+        text="Share of the largest margin that may be given up to save time, on many rows with even more columns, such"
+        " as texts. All other data gets the largest margin in any case.",
         least=0,
         below=1,
         wanted="a number from 0 on and below 1",
@@ -107,9 +108,8 @@ class MaximumMargin(ClassifierMixin, Estimator):
     )
     max_seconds: float | None = real(
         default=None,
-        text="Most seconds; a problem that is not solved by then gets the weights of `SoftMargin()`.",
+        text="Time limit in seconds; a problem that is not solved by then gets the weights of `SoftMargin()`.",
         above=0,
-        wanted="a positive number or None",
         optional=True,
         lab=False,
     )
@@ -174,9 +174,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
         expect(each, "support_ is not one array for each problem")
         for rows in self.support_:
             check_array("support_", rows, "i", shape_of(rows)[:1] or (0,))
-        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a text")
         self._note_meaning()
-        expect(type(self.run_) is Run, "run_ is not a Run")
         for weights in vars(self).get("_exact_weights", ()):
             fit = type(weights) is list and len(weights) in (0, self.coef_.shape[1] + 1)
             expect(fit and all(_is_fraction(value) for value in weights), "_exact_weights are not fractions")
@@ -189,8 +187,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            Rows of weight zero are left out. Other weights change nothing: every row must be on its side, however much
-            it counts.
+            Rows of weight zero are left out. Other weights have no effect: every row must be on its side.
 
         Returns
         -------
@@ -275,15 +272,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
             ceiling=None,
         )
 
-    @available_when(_no_stream)
-    def partial_fit(self, X: Any, y: Any) -> Self:
-        """Raise an error: the largest margin is a property of all rows together."""
-        raise NotImplementedError
-
-    @available_when(_no_stream)
-    def learn_one(self, x: Any, y: Any) -> bool:
-        """Raise an error, for the same reason."""
-        raise NotImplementedError
+    partial_fit = learn_one = available_when(_no_stream)(_no_stream)
 
     # ------------------------------------------------------------------------------------------------------ prediction
 
@@ -319,19 +308,11 @@ class MaximumMargin(ClassifierMixin, Estimator):
         -------
         array of shape (n_samples,)
         """
-        winner = winners(self._class_scores(X))
+        winner = winners(self._class_scores(X))  # before `classes_` is read: it says that the estimator is not fitted
         found: Array = self.classes_[winner]
         return found
 
-    @available_when(without_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Raise an error: scores of hyperplanes are not probabilities. SoftMargin with the logistic loss has them.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        """
-        raise NotImplementedError
+    predict_proba = available_when(without_probabilities)(without_probabilities)
 
     def distance(self, X: Any) -> Array:
         """Return the signed distance (w.x + b) / |w| of each row from each hyperplane.

@@ -21,9 +21,6 @@ from rosenblatt.training.multiclass import by_pairs, coding_matrix
 
 Array = npt.NDArray[Any]
 
-# Version of the operators, all of which have their present meaning since.
-OPERATORS = 14
-
 
 def _skl2onnx(module: str = "skl2onnx") -> Any:
     try:
@@ -155,7 +152,8 @@ class _Graph:
         """Add a node; return the name of its output."""
         name: str = output or self.scope.get_unique_variable_name(kind.lower())
         unique = self.scope.get_unique_operator_name(kind)
-        self.container.add_node(kind, list(inputs), [name], op_version=OPERATORS, name=unique, **attributes)
+        # All operators used here have had their present meaning since version 14.
+        self.container.add_node(kind, list(inputs), [name], op_version=14, name=unique, **attributes)
         return name
 
     def affine(self, x: str, W: Array, b: Array) -> str:

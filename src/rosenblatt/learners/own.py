@@ -22,10 +22,10 @@ from rosenblatt.engine.rules import INPUTS, SCALE_DATA, Rule
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import shared
 from rosenblatt.learners.linear import LinearClassifier
-from rosenblatt.learners.parameters import Parameter, flag, integer, real
+from rosenblatt.learners.parameters import flag, integer, real
 from rosenblatt.storage.registry import DEFINED, stored
 from rosenblatt.text import did_you_mean, short_repr
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, Integers, Matrix, Vector, layout_of
 from rosenblatt.training.first_order import FirstOrder
 
 Array = npt.NDArray[Any]
@@ -37,7 +37,6 @@ A_LOOP = "A loop takes X, y, order, weights and bias, also importance, and param
 RESERVED = frozenset(
     {*dir(LinearClassifier), "of", "kept", "count", "index", "batch", "schedule", "rule", "loop", "inputs", "defaults"}
 ) - {"fit_intercept"}
-LARGEST_INTEGER = 2**62
 # What a rule is tried with when it is defined. None is zero: Python, unlike machine code, would not divide by that.
 TRIED_MARGINS = (-2.0, -0.5, 0.25, 3.0)
 TRIED = {"norm": 2.0, "rate": 0.5, "importance": 1.0, "sign": 1}
@@ -75,30 +74,20 @@ class OwnRule(FirstOrder):
 class LoopWeights(NamedTuple):
     """Weights, and nothing beside them."""
 
-    W: np.ndarray  # (problems, features)
-    b: np.ndarray  # (problems,)
-    t: np.ndarray  # (problems,) trials seen
+    W: Matrix
+    b: Vector
+    t: Integers
 
 
 @dataclass
 class OwnLoop(Algorithm):
-    """A loop that a user has written.
+    """A loop that a user has written: from X, y, order, weights, bias and importance to mistakes, updates and loss."""
 
-    Attributes
-    ----------
-    owner : type
-        Its `loop` is a function from what `inputs` names, of X, y, order, weights, bias and the importance of each row,
-        and from the parameters to mistakes, updates and loss. The class, and not the function, as only the class can be
-        pickled by its name.
-    values : tuple
-        Of the parameters.
-    """
-
-    owner: Any
-    values: tuple[Any, ...]
+    owner: Any  # the class with the loop and its inputs: only a class can be pickled by its name
+    values: tuple[Any, ...]  # of the parameters
 
     state_class: ClassVar[type] = LoopWeights
-    layout: ClassVar[Mapping[str, str]] = {"W": "f pd", "b": "f p", "t": "l p"}
+    layout: ClassVar[Mapping[str, str]] = layout_of(LoopWeights)
     local_updates: ClassVar[bool] = False
 
     @property
@@ -110,12 +99,6 @@ class OwnLoop(Algorithm):
     def remedy(self) -> str:  # type: ignore[override]
         """The advice for weights that grow without end."""
         return f"look at what {self.name} adds to them, or scale the data, for example with StandardScaler"
-
-    def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> LoopWeights:
-        """Return zero weights."""
-        return LoopWeights(
-            np.zeros((problems, features), dtype), np.zeros(problems, dtype), np.zeros(problems, np.int64)
-        )
 
     def run_epoch(self, args: EpochArgs, state: LoopWeights, target: LoopWeights) -> int:
         """Run the loop for each problem."""
@@ -137,29 +120,47 @@ class OwnLoop(Algorithm):
                 )
             arrays = {"X": args.rows.X, "y": y, "order": order, "weights": state.W[p], "bias": state.b[p : p + 1]}
             inputs = [(arrays | {"importance": importance})[name] for name in self.owner.inputs]
-            with named(self.name):
+            with named(self.name), explained(self.owner.loop):
                 counts = self.owner.loop(*inputs, *self.values)
             for column, count in zip(args.counts[:3], counts, strict=True):
                 column[p] += count
             state.t[p] += np.count_nonzero(y[order])
         return args.size
 
-    @property
-    def kind(self) -> tuple[Any, ...]:
-        """Which arrays the state has."""
-        return ("LoopWeights",)
-
 
 # ------------------------------------------------------------------------------------------------------ the learners
 
 
-def values_of(member: Any) -> tuple[Any, ...]:
-    """Return the values of the parameters that the function has, each of the type of its default."""
-    return tuple(type(default)(getattr(member, name)) for name, default in member.defaults.items())
+class _OwnLearner(LinearClassifier):
+    """A learner made of a function, whose parameters come before these."""
+
+    fit_intercept: bool = shared.FIT_INTERCEPT
+    max_iter: int = shared.MAX_ITER
+    tol: float | None = shared.TOL
+    shuffle: shared.Shuffle = shared.SHUFFLE
+    verbose: int = shared.VERBOSE
+    random_state: shared.RandomState = shared.RANDOM_STATE
+    n_iter_no_change: int = shared.N_ITER_NO_CHANGE
+    max_seconds: float | None = shared.MAX_SECONDS
+    callback: shared.Callback = shared.CALLBACK
+    class_weight: shared.ClassWeight = shared.CLASS_WEIGHT
+    multiclass: shared.Multiclass = shared.MULTICLASS
+    n_jobs: int | None = shared.N_JOBS
+    early_stopping: bool = shared.EARLY_STOPPING
+    validation_fraction: float = shared.VALIDATION_FRACTION
+    warm_start: bool = shared.WARM_START
+    init: Any = shared.INIT
+    keep: shared.Keep = shared.KEEP
+
+    defaults: ClassVar[dict[str, Any]]
+
+    def _values(self) -> tuple[Any, ...]:
+        """Return the values of the function's parameters, each of the type of its default."""
+        return tuple(type(default)(getattr(self, name)) for name, default in self.defaults.items())
 
 
-class _RuleLearner(LinearClassifier):
-    """A learner made of a rule; its own parameters come before these."""
+class _RuleLearner(_OwnLearner):
+    """A learner made of a rule."""
 
     average: bool = shared.AVERAGE
     penalty: shared.Penalty = shared.PENALTY
@@ -167,64 +168,27 @@ class _RuleLearner(LinearClassifier):
     l1_ratio: float = shared.L1_RATIO
     eta0: float = shared.ETA0
     schedule: shared.Schedule = shared.SCHEDULE
-    fit_intercept: bool = shared.FIT_INTERCEPT
-    max_iter: int = shared.MAX_ITER
-    tol: float | None = shared.TOL
-    shuffle: shared.Shuffle = shared.SHUFFLE
-    verbose: int = shared.VERBOSE
-    random_state: shared.RandomState = shared.RANDOM_STATE
-    n_iter_no_change: int = shared.N_ITER_NO_CHANGE
-    max_seconds: float | None = shared.MAX_SECONDS
-    callback: shared.Callback = shared.CALLBACK
-    class_weight: shared.ClassWeight = shared.CLASS_WEIGHT
-    multiclass: shared.Multiclass = shared.MULTICLASS
     intercept_scaling: shared.Padding = shared.INTERCEPT_SCALING
     shards: int = shared.SHARDS
     mixes: int | str = shared.MIXES
-    n_jobs: int | None = shared.N_JOBS
-    early_stopping: bool = shared.EARLY_STOPPING
-    validation_fraction: float = shared.VALIDATION_FRACTION
-    warm_start: bool = shared.WARM_START
-    init: Any = shared.INIT
-    keep: shared.Keep = shared.KEEP
 
     rule: ClassVar[Rule]
-    defaults: ClassVar[dict[str, Any]]
 
     def _check_own(self) -> None:
-        _compile(self.rule, values_of(self))
+        _compile(self.rule, self._values())
 
     def _algorithm(self) -> Algorithm:
-        return OwnRule(self.rule.Parameters(*values_of(self)), shared.penalty_of(self), averaged=bool(self.average))
+        return OwnRule(self.rule.Parameters(*self._values()), shared.penalty_of(self), averaged=bool(self.average))
 
 
-class _LoopLearner(LinearClassifier):
-    """A learner made of a loop; its own parameters come before these."""
-
-    fit_intercept: bool = shared.FIT_INTERCEPT
-    max_iter: int = shared.MAX_ITER
-    tol: float | None = shared.TOL
-    shuffle: shared.Shuffle = shared.SHUFFLE
-    verbose: int = shared.VERBOSE
-    random_state: shared.RandomState = shared.RANDOM_STATE
-    n_iter_no_change: int = shared.N_ITER_NO_CHANGE
-    max_seconds: float | None = shared.MAX_SECONDS
-    callback: shared.Callback = shared.CALLBACK
-    class_weight: shared.ClassWeight = shared.CLASS_WEIGHT
-    multiclass: shared.Multiclass = shared.MULTICLASS
-    n_jobs: int | None = shared.N_JOBS
-    early_stopping: bool = shared.EARLY_STOPPING
-    validation_fraction: float = shared.VALIDATION_FRACTION
-    warm_start: bool = shared.WARM_START
-    init: Any = shared.INIT
-    keep: shared.Keep = shared.KEEP
+class _LoopLearner(_OwnLearner):
+    """A learner made of a loop."""
 
     without_shards = f"Weights of a loop of one's own {shared.NO_MEAN}"
     modes = ("ovr", "ovo", "ovo-vote")
 
     loop: ClassVar[Callable[..., Any]]
     inputs: ClassVar[tuple[str, ...]]
-    defaults: ClassVar[dict[str, Any]]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -239,11 +203,11 @@ class _LoopLearner(LinearClassifier):
             )
 
     def _algorithm(self) -> Algorithm:
-        return OwnLoop(type(self), values_of(self))
+        return OwnLoop(type(self), self._values())
 
 
-# The parameters that a learner of one's own has beside its own.
-FAMILY = {*_RuleLearner.declared, *_LoopLearner.declared}
+# The parameters that a learner has beside those of its function.
+FAMILY = frozenset(_RuleLearner.declared)
 
 
 def learner(
@@ -345,7 +309,7 @@ def _loop_class(function: Any) -> Any:
             "mistakes, how many updates, and the sum of the losses."
         )
     # An index that is out of bounds must not write where others live.
-    loop = _Explained(compiled(cache=False, boundscheck=True, error_model="numpy")(function))
+    loop = compiled(cache=False, boundscheck=True, error_model="numpy")(function)
     return _made(function, _LoopLearner, defaults, {"loop": loop, "inputs": inputs})
 
 
@@ -358,18 +322,15 @@ def _made(function: Any, base: type, defaults: dict[str, Any], members: dict[str
     return type(function.__name__, (base,), fields | members | place)
 
 
-def _declared(default: Any) -> Parameter:
+def _declared(default: Any) -> Any:
     """Return a parameter of a rule, of the type of its default."""
     text = "Of the function that was made a learner."
-    declared: Parameter
     if isinstance(default, bool):
-        declared = flag(default=default, text=text)
-    elif isinstance(default, int):
+        return flag(default=default, text=text)
+    if isinstance(default, int):
         wanted = f"a whole number, as its default {default} is; write {default}.0 there for any number"
-        declared = integer(default=default, text=text, least=-LARGEST_INTEGER, wanted=wanted)
-    else:
-        declared = real(default=default, text=text, most=np.inf, wanted="a number")
-    return declared
+        return integer(default=default, text=text, least=-(2**62), wanted=wanted)
+    return real(default=default, text=text, most=np.inf, wanted="a number")
 
 
 def _defaults(
@@ -408,9 +369,8 @@ def _plain(value: Any) -> Any:
 
 
 def _are_numbers(answer: Any, count: int) -> bool:
-    return (
-        isinstance(answer, tuple) and len(answer) == count and all(isinstance(one, Real | np.bool_) for one in answer)
-    )
+    numbers = isinstance(answer, tuple) and all(isinstance(one, Real | np.bool_) for one in answer)
+    return numbers and len(answer) == count
 
 
 def _written(inputs: dict[str, Any]) -> str:
@@ -454,23 +414,15 @@ def _not_compiled(function: Any, error: Any) -> InvalidInput:
     )
 
 
-def _by_numba(error: Exception) -> bool:
-    return type(error).__module__.startswith("numba.")
-
-
-class _Explained:
-    """A compiled loop that reports errors of the compiler in one line."""
-
-    def __init__(self, loop: Any) -> None:
-        self.loop = loop
-
-    def __call__(self, *arguments: Any) -> Any:
-        try:
-            return self.loop(*arguments)
-        except Exception as error:
-            if not _by_numba(error):
-                raise
-            raise _not_compiled(self.loop.py_func, error) from None
+@contextmanager
+def explained(function: Any) -> Iterator[None]:
+    """Report an error of the compiler in one line."""
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith("numba."):
+            raise
+        raise _not_compiled(getattr(function, "py_func", function), error) from None
 
 
 def _compile(rule: Any, values: tuple[Any, ...]) -> None:
@@ -483,9 +435,5 @@ def _compile(rule: Any, values: tuple[Any, ...]) -> None:
     types = tuple(map(typeof, (*inputs, *values)))
     if types in rule.loop.overloads:
         return
-    try:
+    with explained(rule.function):
         rule.loop.compile(types)
-    except Exception as error:
-        if not _by_numba(error):
-            raise
-        raise _not_compiled(rule.function, error) from None

@@ -17,13 +17,21 @@ from rosenblatt.learners.base import Facts
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import real
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, Order, TrialAlgorithm, as_hyperplanes
+from rosenblatt.training.algorithm import (
+    Algorithm,
+    Doubles,
+    Integers,
+    Matrix,
+    Order,
+    TrialAlgorithm,
+    Vector,
+    as_hyperplanes,
+    layout_of,
+)
 
 # Between these a sum of powers is brought up to date. Outside, all weights are recomputed, in units of about the
 # norm then: the larger p, the sooner powers would overflow, or a sum of them be rounding.
 _SMALLEST, _LARGEST = 2.0**-10, 2.0**10
-# Up to this p the unit is a power of two: whole powers of small integers are then exact, and ties stay ties.
-_EXACT = 8.0
 
 
 class PNormRule(NamedTuple):
@@ -41,13 +49,13 @@ class PNormWeights(NamedTuple):
     W and b were put there as weights, and that theta is to be computed from them.
     """
 
-    W: np.ndarray  # (problems, features)
-    b: np.ndarray  # (problems,)
-    t: np.ndarray  # (problems,)
-    theta: np.ndarray  # (problems, features)
-    theta_b: np.ndarray  # (problems,)
-    unit: np.ndarray  # (problems,)
-    power_sum: np.ndarray  # (problems,)
+    W: Matrix
+    b: Vector
+    t: Integers
+    theta: Matrix
+    theta_b: Vector
+    unit: Doubles
+    power_sum: Doubles
 
 
 @compiled()
@@ -85,7 +93,8 @@ def _renew(power, state, length, p):
     """Compute all weights of a problem, in units of about the norm of theta."""
     W, b, _, theta, theta_b, unit, power_sum = state
     norm = _norm(power, theta, theta_b, length, p)
-    unit[p] = norm if power > _EXACT else 2.0 ** np.round(np.log2(norm))
+    # For small p a power of two: whole powers of small integers are then exact, and ties stay ties.
+    unit[p] = norm if power > 8.0 else 2.0 ** np.round(np.log2(norm))
     b[p] = _link(power, theta_b[p], length, unit[p])
     total = _powers(theta_b[p], b[p], length, unit[p])
     for j in range(W.shape[1]):
@@ -154,29 +163,15 @@ TRIALS[PNormRule] = p_norm_trial
 
 @dataclass
 class PNorm(TrialAlgorithm):
-    """The perceptron's steps for a sum of rows, whose link the weights are.
+    """The perceptron's steps for a sum of rows, whose link the weights are."""
 
-    Attributes
-    ----------
-    power : float
-        p, at least 2.
-    """
-
-    power: float
+    power: float  # p, at least 2
 
     derives_weights: ClassVar[bool] = True
     local_updates: ClassVar[bool] = False
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "theta", "theta_b"})
     state_class: ClassVar[type] = PNormWeights
-    layout: ClassVar[Mapping[str, str]] = {
-        "W": "f pd",
-        "b": "f p",
-        "t": "l p",
-        "theta": "f pd",
-        "theta_b": "f p",
-        "unit": "d p",
-        "power_sum": "d p",
-    }
+    layout: ClassVar[Mapping[str, str]] = layout_of(PNormWeights)
 
     def check_state(self, state: PNormWeights) -> None:
         """Raise a `Fault` unless a state from a file is sound."""
@@ -185,15 +180,9 @@ class PNorm(TrialAlgorithm):
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> PNormWeights:
         """Return zero weights; the loop computes their theta, as a caller may replace them."""
-        return PNormWeights(
-            W=np.zeros((problems, features), dtype, order),
-            b=np.zeros(problems, dtype),
-            t=np.zeros(problems, np.int64),
-            theta=np.zeros((problems, features), dtype, order),
-            theta_b=np.zeros(problems, dtype),
-            unit=np.ones(problems),
-            power_sum=np.full(problems, -1.0),
-        )
+        state: PNormWeights = super().start(problems, features, dtype, order)
+        state.unit[:], state.power_sum[:] = 1.0, -1.0
+        return state
 
     @property
     def rule(self) -> PNormRule:

@@ -85,14 +85,7 @@ def _is_compound(value: Any) -> bool:
 
 
 def _number(
-    kind: str,
-    inside: Callable[[Any], bool],
-    default: Any,
-    text: str,
-    wanted: str,
-    optional: bool,
-    words: tuple[str, ...],
-    **lab: Any,
+    kind: str, inside: Callable[[Any], bool], wanted: str, optional: bool, words: tuple[str, ...], **field: Any
 ) -> Any:
     def accepts(value: Any) -> bool:
         if value is None or isinstance(value, str):
@@ -101,7 +94,7 @@ def _number(
 
     kind = ", ".join([kind, *(f'"{word}"' for word in words)]) + (" or None" if optional else "")
     stores = _is_word if words else _is_number
-    return Parameter(default, kind, text, accepts, f"invalid: it must be {wanted}", stores, words, **lab)
+    return custom(kind=kind, accepts=accepts, wanted=wanted, stores=stores, words=words, **field)
 
 
 def real(
@@ -112,12 +105,15 @@ def real(
     least: float = -np.inf,
     below: float = np.inf,
     most: float | None = None,
-    wanted: str,
+    wanted: str = "",
     optional: bool = False,
     words: tuple[str, ...] = (),
     **lab: Any,
 ) -> Any:
-    """Declare a number: above `above` or from `least` on, below `below` or up to `most`; also None, or some words."""
+    """Declare a number: above `above` or from `least` on, below `below` or up to `most`; also None, or some words.
+
+    By default the error message describes the lower bound, and `most` if there is one.
+    """
 
     def inside(value: Any) -> bool:
         if not is_real(value):
@@ -126,7 +122,12 @@ def real(
         enough = number >= least if above is None else number > above
         return enough and (number < below if most is None else number <= most)
 
-    return _number("float", inside, default, text, wanted, optional, words, **lab)
+    if not wanted:
+        bound = f"above {above}" if above is not None else f"from {least}" + (f" to {most}" if most else "")
+        others = [*(f'"{word}"' for word in words), *["None"] * optional]
+        wanted = "a positive number" if above == 0 else f"a number {bound}"
+        wanted = " or ".join([", ".join([wanted, *others[:-1]]), *others[-1:]])
+    return _number("float", inside, wanted, optional, words, default=default, text=text, **lab)
 
 
 def integer(
@@ -134,7 +135,7 @@ def integer(
     default: int | str | None,
     text: str,
     least: int,
-    wanted: str,
+    wanted: str = "",
     optional: bool = False,
     words: tuple[str, ...] = (),
     **lab: Any,
@@ -144,7 +145,9 @@ def integer(
     def inside(value: Any) -> bool:
         return is_whole(value) and bool(value >= least)
 
-    return _number("int", inside, default, text, wanted, optional, words, **lab)
+    others = [*(f'"{word}"' for word in words), *["None"] * optional]
+    wanted = wanted or ", or ".join([f"a whole number from {least}", *others])
+    return _number("int", inside, wanted, optional, words, default=default, text=text, **lab)
 
 
 def choice(*, default: Any, text: str, choices: tuple[Any, ...], **lab: Any) -> Any:

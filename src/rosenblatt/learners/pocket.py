@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, NoReturn
+from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -19,38 +19,46 @@ from rosenblatt.learners.base import Facts, available_when
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import choice
 from rosenblatt.storage.registry import stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order, as_hyperplanes, order_of
+from rosenblatt.training.algorithm import (
+    Algorithm,
+    EpochArgs,
+    Integers,
+    Matrix,
+    Order,
+    Vector,
+    as_hyperplanes,
+    layout_of,
+)
 
 Array = npt.NDArray[Any]
 
-# Entries of rows that are looked at between two pauses: some milliseconds.
-ENTRIES_PER_LOOK = 1 << 24
+# Entries of rows that are read between two pauses: some milliseconds.
+ENTRIES_PER_SLICE = 1 << 24
 # Scores that are computed at once: some megabytes, however short the rows are.
 SCORES_AT_ONCE = 1 << 20
-LONGEST_RUN = 1 << 60  # that a count of trials holds
 
 
 @stored("Pocket")
 class Pocket(NamedTuple):
     """The weights of the perceptron, and the best ones found so far in the pocket."""
 
-    W: np.ndarray  # (problems, features); Fortran order where sparse rows have several problems
-    b: np.ndarray  # (problems,)
-    t: np.ndarray  # (problems,)
-    best_w: np.ndarray  # (problems, features) in the same order
-    best_b: np.ndarray  # (problems,)
-    run: np.ndarray  # (problems,) correct trials in a row of W
-    best_run: np.ndarray  # (problems,) and of the pocket
-    errors: np.ndarray  # (problems,) training errors of the pocket
-    settled: np.ndarray  # (problems,) whether an epoch has ended with no fewer errors; runs are then looked at
+    W: Matrix  # in Fortran order where sparse rows have several problems
+    b: Vector
+    t: Integers
+    best_w: Matrix
+    best_b: Vector
+    run: Integers  # correct trials in a row of W
+    best_run: Integers  # and of the pocket
+    errors: Annotated[np.ndarray, "d? p"]  # training errors of the pocket; infinite while it is empty
+    settled: Integers  # whether an epoch has ended with no fewer errors; every longer run is evaluated from then on
 
 
 class PocketRoom(NamedTuple):
-    """Where a loop is that was cut, all zero at first, and room to work in."""
+    """The place at which a loop was interrupted, all zero at first, and room to work in."""
 
-    resume: np.ndarray  # (3,) the trial, the place of the problem among the active ones, the row of a look
-    errors: np.ndarray  # (1,) what the look has counted
-    vector: np.ndarray  # (1, features) for weights to look at that are not side by side; else (1, 0)
+    resume: np.ndarray  # (3,) the trial, the place of the problem among the active ones, the row of an evaluation
+    errors: np.ndarray  # (1,) errors counted so far by the evaluation
+    vector: np.ndarray  # (1, features) the weights that are evaluated, side by side in memory
 
 
 @compiled()
@@ -58,11 +66,11 @@ def run_pocket_epoch(rows, task, order, subset, active, state, counts, room, mos
     """Run the perceptron with the best weights in the pocket, and a ratchet. Gallant (1990).
 
     Weights that were right more often in a row than those in the pocket take their place, if they also make fewer
-    errors on all rows. They are looked at when their run ends; those of a problem that is not settled when the epoch
-    ends, which is the caller's.
+    errors on all rows. They are evaluated when their run ends; if the problem is not settled, by the caller when the
+    epoch ends.
 
-    To look at all rows takes as long as an epoch. The loop ends after `most` rows, of trials and looks together, and
-    goes on when it is called again. Returns whether all trials are over.
+    An evaluation takes as long as an epoch. The loop ends after `most` rows, of trials and evaluations together, and
+    continues when it is called again. Returns whether all trials are over.
     """
     place = room.resume
     trials = order.size if order.size else task.label.size
@@ -109,7 +117,7 @@ def run_pocket_epoch(rows, task, order, subset, active, state, counts, room, mos
 def consider(rows, task, subset, p, state, room, most):
     """Put the weights of problem p into the pocket if they belong there; return how many rows that took.
 
-    At most `most` rows at a time, one at least: resume[2] of the room is the row to go on with, or 0 when all is done.
+    At most `most` rows at a time, one at least: resume[2] of the room is the row to continue with, or 0 at the end.
     """
     if state.run[p] <= state.best_run[p] or not state.settled[p]:
         return 0
@@ -118,15 +126,13 @@ def consider(rows, task, subset, p, state, room, most):
     last = min(size, first + max(most, 1))
     wrong = errors[0] if first > 0 else 0.0
     place[2] = 0
-    apart = vector.shape[1] > 0
-    if apart and first == 0:
+    if first == 0:
         vector[0] = state.W[p]
     for t in range(first, last):
         i = subset[t] if subset.size else t
         c = task.label[i]
         sign = task.sign[c, p]
-        score = (dot(rows, i, vector, 0) if apart else dot(rows, i, state.W, p)) + state.b[p]
-        if sign != 0 and not sign * score > 0.0:
+        if sign != 0 and not sign * (dot(rows, i, vector, 0) + state.b[p]) > 0.0:
             wrong += task.cost[c, p] * (task.sample_weight[i] if task.sample_weight.size else 1.0)
             if wrong >= state.errors[p]:
                 return t - first
@@ -140,65 +146,48 @@ def consider(rows, task, subset, p, state, room, most):
     return last - first
 
 
-def _room(state: Pocket) -> PocketRoom:
-    vector = np.empty((1, state.W.shape[1] if order_of(state.W) == "F" else 0), state.W.dtype)
-    return PocketRoom(np.zeros(3, np.int64), np.zeros(1), vector)
+def new_room(state: Pocket) -> PocketRoom:
+    """Return the room of a loop that has not begun."""
+    return PocketRoom(np.zeros(3, np.int64), np.zeros(1), np.empty((1, state.W.shape[1]), state.W.dtype))
 
 
-def _rows_per_look(rows: Dense | Csr) -> int:
+def _rows_per_slice(rows: Dense | Csr) -> int:
     entries, count = (rows.X.size, rows.X.shape[0]) if isinstance(rows, Dense) else (rows.data.size, rows.indptr.size)
-    return max(1, ENTRIES_PER_LOOK * count // max(1, entries))
+    return max(1, ENTRIES_PER_SLICE * count // max(1, entries))
 
 
 class PocketAlgorithm(Algorithm):
     """The pocket algorithm with ratchet.
 
-    At first nearly every run is longer than the one before, and to look at its weights takes an epoch. So while each
-    epoch ends with fewer errors than the one before, those weights go into the pocket; they are looked at for all
-    problems at once. From the first epoch on that does not, a problem is settled, and every longer run is looked at.
+    At first nearly every run is longer than the one before, and evaluating its weights takes an epoch. While epochs
+    end with fewer and fewer errors, only the weights at their ends are evaluated, for all problems at once, and go into
+    the pocket. After the first epoch that ends with no fewer errors, a problem is settled: every longer run is
+    evaluated.
     """
 
     finite_updates = is_sum_of_rows = needs_epoch_end = by_feature = True
     predictor: ClassVar[str] = "the pocket"
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "best_w", "best_b"})
     state_class: ClassVar[type] = Pocket
-    layout: ClassVar[Mapping[str, str]] = {
-        "W": "f pd",
-        "b": "f p",
-        "t": "l p",
-        "best_w": "f pd",
-        "best_b": "f p",
-        "run": "l p",
-        "best_run": "l p",
-        "errors": "d? p",
-        "settled": "l p",
-    }
+    layout: ClassVar[Mapping[str, str]] = layout_of(Pocket)
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Pocket:
         """Return zero weights, and an empty pocket."""
-        return Pocket(
-            W=np.zeros((problems, features), dtype, order),
-            b=np.zeros(problems, dtype),
-            t=np.zeros(problems, np.int64),
-            best_w=np.zeros((problems, features), dtype, order),
-            best_b=np.zeros(problems, dtype),
-            run=np.zeros(problems, np.int64),
-            best_run=np.full(problems, -1),
-            errors=np.full(problems, np.inf),
-            settled=np.zeros(problems, np.int64),
-        )
+        state: Pocket = super().start(problems, features, dtype, order)
+        state.best_run[:], state.errors[:] = -1, np.inf
+        return state
 
     def run_epoch(self, args: EpochArgs, state: Pocket, target: Pocket) -> int:
         """Run the pocket loop in slices, so that Ctrl-C works."""
         rows, task, order, subset, active = args[:5]
-        room, most = _room(state), _rows_per_look(rows)
+        room, most = new_room(state), _rows_per_slice(rows)
         while not run_pocket_epoch(rows, task, order, subset, active, state, args.counts, room, most):
             if args.late():
                 break
         return int(room.resume[0])
 
     def end_epoch(self, args: EpochArgs, state: Pocket) -> None:
-        """Look at the weights that the epoch ended with."""
+        """Evaluate the weights that the epoch ended with."""
         settled = state.settled[args.active] > 0
         if not settled.all():
             self._take_better(args, state, args.active[~settled])
@@ -210,33 +199,33 @@ class PocketAlgorithm(Algorithm):
 
     def _consider(self, args: EpochArgs, state: Pocket, p: int) -> None:
         """Put the weights of a problem into the pocket if they belong there, with pauses."""
-        room, most = _room(state), _rows_per_look(args.rows)
+        room, most = new_room(state), _rows_per_slice(args.rows)
         consider(args.rows, args.task, args.subset, p, state, room, most)
         while room.resume[2] and not args.late():
             consider(args.rows, args.task, args.subset, p, state, room, most)
 
     def _take_better(self, args: EpochArgs, state: Pocket, problems: Array) -> None:
         """Put the weights of problems that make fewer errors into the pocket; the others are settled."""
-        looked = self._errors(args, as_hyperplanes(state.W, state.b))
-        if looked is None:
+        evaluated = self._errors(args, as_hyperplanes(state.W, state.b))
+        if evaluated is None:
             return
-        wrong, total = looked
+        wrong, total = evaluated
         better = wrong[problems] < state.errors[problems]
         state.settled[problems[~better]] = 1
         taken = problems[better]
         # Of n trials with a share q of errors, the longest run to be expected has log(n q) / q (Erdos and Renyi 1970).
-        # One of the pocket's own weights is not worth a look; half of that was measured to find the better ones.
+        # A run of the pocket's own weights is not worth an evaluation; half of that was measured to find better ones.
         share = np.maximum(wrong / np.maximum(total, 1e-300), 1e-300)
         expected = 0.5 * np.log(np.maximum(share * args.size, math.e)) / share
-        expected = np.minimum(expected, LONGEST_RUN).astype(np.int64)
+        expected = np.minimum(expected, 1 << 60).astype(np.int64)  # the share may be next to nothing
         state.errors[taken], state.best_run[taken] = wrong[taken], np.maximum(state.run, expected)[taken]
         state.best_w[taken], state.best_b[taken] = state.W[taken], state.b[taken]
 
     def _errors(self, args: EpochArgs, planes: Hyperplanes) -> tuple[Array, Array] | None:
-        """Return what the rows count that each problem has wrong, and all; None where the clock leaves no time."""
+        """Return the weight of the rows that each problem has wrong, and of all; None if there is no time left."""
         task, wrong, total = args.task, *np.zeros((2, planes.b.size))
         n_rows = args.subset.size or task.label.size
-        size = max(1, min(_rows_per_look(args.rows), SCORES_AT_ONCE) // planes.b.size)
+        size = max(1, min(_rows_per_slice(args.rows), SCORES_AT_ONCE) // planes.b.size)
         for first in range(0, n_rows, size):
             if first and args.late():
                 return None
@@ -284,9 +273,10 @@ class PocketPerceptron(LinearClassifier):
 
     Notes
     -----
-    With rows drawn at random the pocket holds optimal weights with a probability that tends to one (Gallant 1990). Each
-    look at all rows costs an epoch. While every epoch ends with fewer errors than the one before, only the weights at
-    its end are looked at; afterwards those of every run that is longer than half of what the pocket's would reach.
+    With rows drawn at random the pocket holds optimal weights with a probability that tends to one (Gallant 1990). To
+    count the errors of weights on all rows costs an epoch. While every epoch ends with fewer errors than the one
+    before, only the weights at its end are evaluated; afterwards those of every run that is longer than half of what
+    the pocket's would reach.
 
     References
     ----------

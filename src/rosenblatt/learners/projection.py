@@ -14,7 +14,19 @@ from rosenblatt.engine.jit import compiled, overload
 from rosenblatt.engine.rows import Hyperplanes, add, by_type, dot, square
 from rosenblatt.engine.single import score_row
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Order, Row, ScoreRow, TrialAlgorithm, as_hyperplanes, bind
+from rosenblatt.training.algorithm import (
+    Doubles,
+    Integers,
+    Matrix,
+    Order,
+    Row,
+    ScoreRow,
+    TrialAlgorithm,
+    Vector,
+    as_hyperplanes,
+    bind,
+    layout_of,
+)
 
 # Between these a scale is not multiplied into the weights, which takes time for each feature.
 _SMALLEST, _LARGEST = 1e-9, 1e9
@@ -24,12 +36,12 @@ _SMALLEST, _LARGEST = 1e-9, 1e9
 class ProjectedWeights(NamedTuple):
     """Weight vectors with their norm: problem p scores scale[p] * W[p].x + b[p]."""
 
-    W: np.ndarray  # (problems, features)
-    b: np.ndarray  # (problems,)
-    t: np.ndarray  # (problems,)
-    scale: np.ndarray  # (problems,)
-    norm: np.ndarray  # (problems,) squared norm of weights and bias; negative: not known
-    corrections: np.ndarray  # (problems,) updates so far
+    W: Matrix
+    b: Vector
+    t: Integers
+    scale: Doubles
+    norm: Doubles  # squared norm of weights and bias; negative: not known
+    corrections: Integers  # updates so far
 
 
 class ProjectionInput(NamedTuple):
@@ -97,27 +109,14 @@ def register_projection(rule: type, function: Any) -> None:
 
 @dataclass
 class Projected(TrialAlgorithm):
-    """A rule that shrinks or stretches the weights and moves them along the row.
+    """A rule that shrinks or stretches the weights and moves them along the row."""
 
-    Attributes
-    ----------
-    rule : NamedTuple
-        Parameters of a rule in `PROJECTIONS`.
-    """
-
-    rule: Any
+    rule: Any  # parameters of a rule in `PROJECTIONS`
 
     derives_weights: ClassVar[bool] = True
     local_updates: ClassVar[bool] = False
     state_class: ClassVar[type] = ProjectedWeights
-    layout: ClassVar[Mapping[str, str]] = {
-        "W": "f pd",
-        "b": "f p",
-        "t": "l p",
-        "scale": "d p",
-        "norm": "d p",
-        "corrections": "l p",
-    }
+    layout: ClassVar[Mapping[str, str]] = layout_of(ProjectedWeights)
 
     def check_state(self, state: ProjectedWeights) -> None:
         """Raise a `Fault` unless a state from a file is sound."""
@@ -127,14 +126,9 @@ class Projected(TrialAlgorithm):
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> ProjectedWeights:
         """Return zero weights; the loop computes their norm, as a caller may replace them."""
-        return ProjectedWeights(
-            W=np.zeros((problems, features), dtype, order),
-            b=np.zeros(problems, dtype),
-            t=np.zeros(problems, np.int64),
-            scale=np.ones(problems),
-            norm=np.full(problems, -1.0),
-            corrections=np.zeros(problems, np.int64),
-        )
+        state: ProjectedWeights = super().start(problems, features, dtype, order)
+        state.scale[:], state.norm[:] = 1.0, -1.0
+        return state
 
     def row_scorer(self, known: int, state: ProjectedWeights, row: Row) -> ScoreRow:
         """Return a function of a row that multiplies the scales in."""

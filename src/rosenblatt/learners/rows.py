@@ -1,4 +1,4 @@
-"""The rows of a learner: what scikit-learn checks, what it cannot know, and what the sizes of the values decide."""
+"""Checks of the rows and labels of a learner, beside scikit-learn's; and what the sizes of the values decide."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ import numpy.typing as npt
 
 from rosenblatt.data.dense import readable, refuse_kind
 from rosenblatt.data.labels import as_labels, check_column
-from rosenblatt.data.numbers import is_real
 from rosenblatt.data.sparse import as_csr, sp
 from rosenblatt.data.survey import Survey
 from rosenblatt.errors import InvalidInput, ScaleWarning
 from rosenblatt.learners.contract import validate_data
-from rosenblatt.storage.registry import expect
 from rosenblatt.text import count, listed, short_repr
 
 Array = npt.NDArray[Any]
@@ -26,33 +24,13 @@ PLAIN_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
 # Times the median from which a column is said to outweigh the others. Measured: raw data that a scaler helps has
 # 300 to 4,000 (wine, spambase, forest cover types, breast cancer); counts, texts, pixels and scaled data up to 20.
 OUTWEIGHS = 100.0
-# Below this root mean square of the values that are not zero, a bias that moves by one outweighs the rows.
-SMALL_VALUE = 0.25
-# Rounds between the powers of two: rows of equal values, such as 1/sqrt(32), must not be on a border, where rounding of
-# their sum of squares, which depends on the order of storage, would decide.
-ROUNDING = 0.55
 
 
 def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **options: Any) -> Any:
-    """Return rows, and labels if there are any, as scikit-learn checks them.
+    """Return X, or X and y if there are labels, as scikit-learn's `validate_data` does with these options.
 
     Input that scipy or scikit-learn would misread, or reject without a remedy, is rejected first: broken pointers,
-    dates, text, shapes and sizes that do not fit. Features are named and counted by scikit-learn.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Whose features they are.
-    X : array-like, data frame or sparse matrix
-    y : array-like, optional
-    reset : bool
-        Whether the features are those of X from now on.
-    **options
-        For scikit-learn.
-
-    Returns
-    -------
-    array or sparse matrix; with y a pair
+    dates, text, shapes and sizes that do not fit. `reset` makes the features of X those of the estimator.
     """
     if sp.issparse(X):
         X = as_csr(X)
@@ -105,14 +83,19 @@ def _need_no_change(estimator: Any, X: Any, y: Any) -> bool:
 
 
 def labels_of(y: Any, n_rows: int) -> tuple[Array, Array]:
-    """Return the classes, of which there must be two, and the number of each row's class."""
+    """Return the classes, at least two, and the number of each row's class."""
     classes, label = as_labels(y, n_rows)
+    check_several(classes)
+    return classes, label
+
+
+def check_several(classes: Array) -> None:
+    """Raise an error if there is only one class."""
     if classes.size < 2:
         raise InvalidInput(
             f"The number of classes has to be greater than one; got 1 class: {short_repr(classes[0])}. "
             "Add examples of another class."
         )
-    return classes, label
 
 
 def same_classes(classes: Array, known: Array) -> None:
@@ -133,16 +116,7 @@ def same_width(width: int | None, known: int | None) -> None:
 
 
 def warn_of_scale(sizes: Survey, names: Any, stacklevel: int) -> None:
-    """Warn if the values of a column are far larger than those of the others.
-
-    Parameters
-    ----------
-    sizes : Survey
-    names : array-like of str, or None
-        Of the columns.
-    stacklevel : int
-        Of the caller, as for `warnings.warn`.
-    """
+    """Warn if the values of a column are far larger than those of the others; `names` are of the columns, or None."""
     if not sizes.column_value > OUTWEIGHS * sizes.median_value:
         return
     name = sizes.column if names is None else repr(str(names[sizes.column]))
@@ -162,13 +136,10 @@ def choose_padding(sizes: Survey, n_classes: int) -> float:
     against each other, and a bias that moves far at each mistake disturbs that. A power of two scales the bias without
     rounding.
     """
-    if not 0.0 < sizes.value < SMALL_VALUE:
+    # From this root mean square of the values that are not zero, a bias that moves by one does not outweigh the rows.
+    if not 0.0 < sizes.value < 0.25:
         return 1.0
     wanted = sizes.row_length / 2 if n_classes == 2 else sizes.value
-    return min(max(2.0 ** math.floor(math.log2(wanted) + ROUNDING), 1e-100), 1.0)
-
-
-def check_padding(value: Any) -> None:
-    """Raise a `Fault` unless a constant from a file is a positive number."""
-    fits = is_real(value) and 1e-100 <= value <= 1e100
-    expect(fits, f"intercept_scaling_={value!r:.60} is not a positive number")
+    # Rounded at 0.45 and not at a half: rows of equal values, such as 1/sqrt(32), must not be on a border, where the
+    # rounding of their sum of squares, which depends on the order of storage, would decide.
+    return min(max(2.0 ** math.floor(math.log2(wanted) + 0.55), 1e-100), 1.0)

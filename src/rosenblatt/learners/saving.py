@@ -28,11 +28,6 @@ stored("Certificate")(Certificate)
 
 # What an estimator knows of its rows, also when a fit went no further.
 _INPUT = ("n_features_in_", "feature_names_in_")
-# The learned state is valid only for these parameter values.
-_ESSENTIAL = {
-    "kernel": "Fit with the name of a built-in kernel, or with kernel='precomputed' on the similarities that the "
-    "function gives",
-}
 
 
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
@@ -141,8 +136,11 @@ def _take_apart(model: Estimator) -> Content:
             remedy = (
                 f"Call set_params({name}={cls.declared[name].default!r}) before saving, and set it again after loading"
             )
-            if name in _ESSENTIAL and attributes:
-                remedy = _ESSENTIAL[name]
+            if name == "kernel" and attributes:  # the learned state is valid only for this kernel
+                remedy = (
+                    "Fit with the name of a built-in kernel, or with kernel='precomputed' on the similarities that the "
+                    "function gives"
+                )
             raise Fault(f"{name}={value!r} is a function, which no file can hold. {remedy}")
     _assemble(cls, parameters, known | attributes)
     return {"class": cls.__name__, "parameters": parameters, "attributes": known | attributes}

@@ -1,4 +1,4 @@
-"""From shards, wherever they are, to a fitted estimator: what `fit` does with one table."""
+"""Fit an estimator to rows in shards, wherever these are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learners.base import Estimator
 from rosenblatt.learners.contract import clone
 from rosenblatt.learners.linear import LinearClassifier
-from rosenblatt.text import short_repr
+from rosenblatt.learners.rows import check_several
 from rosenblatt.training.mixing import ShardSpec, check_mixing, mixes_for
 from rosenblatt.training.multiclass import class_costs, coding_matrix
 from rosenblatt.training.runner import RunClock
@@ -34,20 +34,10 @@ def check_member(estimator: Any) -> None:
 
 
 def fit_shards(estimator: Any, shards: Shards, *, rounds: int | None = None, mixing: str = "uniform") -> Any:
-    """Return a fitted copy of an estimator, trained on shards.
+    """Return a fitted copy of an estimator, trained on shards for `rounds` epochs at most, by default `max_iter`.
 
     Its parameter `shards` is their number: a fit on the same rows in memory gives the same weights, bit for bit, where
-    the shards are cut as there.
-
-    Parameters
-    ----------
-    estimator : estimator
-        With the parameters of training; it stays as it is.
-    shards : Shards
-    rounds : int, optional
-        Most epochs, instead of the estimator's `max_iter`; each has as many rounds as its `mixes` says.
-    mixing : {"uniform", "mistakes"}
-        Whether all shards count the same, or each by its mistakes.
+    the shards are cut as there. With `mixing="mistakes"` a shard counts by its mistakes, and not like all others.
     """
     check_member(estimator)
     model: LinearClassifier = clone(estimator)
@@ -56,11 +46,7 @@ def fit_shards(estimator: Any, shards: Shards, *, rounds: int | None = None, mix
     check_mixing(model._algorithm(), mixing)
     clock = RunClock(model.max_seconds)
     stats = shards.stats()
-    if stats.classes.size < 2:
-        raise InvalidInput(
-            f"The number of classes has to be greater than one; got 1 class: {short_repr(stats.classes[0])}. Add "
-            "examples of another class."
-        )
+    check_several(stats.classes)
     model.n_features_in_ = stats.features
     if stats.names:
         model.feature_names_in_ = np.array(stats.names, dtype=object)
@@ -86,7 +72,7 @@ def fit_shards(estimator: Any, shards: Shards, *, rounds: int | None = None, mix
     model.set_params(shards=len(stats.sizes))
     learned = Learned(stats.classes, state, run.trials, sum(run.mistakes), ())
     model._stream = model._make_stream(model._settings(), learned)
-    model._store(run)
+    model.run_ = run
     if rounds is None:
         model._warn()
     return model

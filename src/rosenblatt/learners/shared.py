@@ -28,17 +28,11 @@ Shuffle: TypeAlias = bool | Literal["random"]
 # ------------------------------------------------------------------------------------------------------------- epochs
 
 FIT_INTERCEPT: Any = flag(default=True, text="Whether to learn a bias b.")
-MAX_ITER: Any = integer(
-    default=1000,
-    text="Most epochs, that is passes over the rows.",
-    least=1,
-    wanted="a whole number from 1",
-    lab=False,
-)
+MAX_ITER: Any = integer(default=1000, text="Maximum number of epochs (passes over the rows).", least=1, lab=False)
 TOL: Any = real(
     default=1e-3,
     text="The fit ends when the mean loss has not fallen by more than tol for `n_iter_no_change` epochs. A"
-    " perceptron goes on nevertheless while some hyperplane may separate the data with a margin above"
+    " perceptron continues nevertheless while some hyperplane may separate the data with a margin above"
     " tol times the radius. None: all `max_iter` epochs.",
     most=np.inf,
     wanted="a number, or None for all epochs",
@@ -48,8 +42,8 @@ TOL: Any = real(
 SHUFFLE: Any = choice(
     default=True,
     text="Reshuffle the rows each epoch, present them as they are stored, or draw them with replacement. "
-    "From 16,384 rows on blocks of 64 neighbours are reshuffled, at the speed of memory; single rows "
-    "still if the labels come sorted.",
+    "From 16,384 rows on, blocks of 64 neighbouring rows are reshuffled, which is faster; single rows if "
+    "the labels are sorted.",
     choices=(True, False, "random"),
     lab=False,
 )
@@ -62,21 +56,12 @@ VERBOSE: Any = custom(
     stores=lambda value: value is None or isinstance(value, Real | np.bool_),
     lab=False,
 )
-RANDOM_STATE: Any = seed(default=0, text="For the shuffling.", lab=False)
-N_ITER_NO_CHANGE: Any = integer(
-    default=5, text="Epochs without progress to wait.", least=1, wanted="a whole number from 1", lab=False
-)
-MAX_SECONDS: Any = real(
-    default=None,
-    text="Most seconds to train.",
-    above=0,
-    wanted="a positive number or None",
-    optional=True,
-    lab=False,
-)
+RANDOM_STATE: Any = seed(default=0, text="Seed of the shuffling.", lab=False)
+N_ITER_NO_CHANGE: Any = integer(default=5, text="Epochs without progress after which the fit ends.", least=1, lab=False)
+MAX_SECONDS: Any = real(default=None, text="Time limit of the training, in seconds.", above=0, optional=True, lab=False)
 CALLBACK: Any = custom(
     default=None,
-    text="Called with an `Epoch` after each; a true answer ends the fit.",
+    text="Called with an `Epoch` after each epoch; the fit ends if it returns a true value.",
     kind="callable or None",
     accepts=lambda value: value is None or callable(value),
     wanted="a function of an Epoch, or None",
@@ -88,7 +73,7 @@ INIT: Any = custom(default=None, text="Weights and bias to start from.", kind="(
 KEEP: Any = choice(
     default=None,
     text="Return the weights of the last epoch, or those with the fewest errors at the end of an epoch, on"
-    ' the held-out rows if there are any. None: what suits the method, and "last" where tol=None asks'
+    ' the held-out rows if there are any. None: the learner\'s own choice, and "last" if tol=None asks'
     " for all epochs.",
     choices=(None, "last", "best"),
     lab=False,
@@ -145,7 +130,6 @@ SHARDS: Any = integer(
     " (McDonald, Hall and Mann 2010). `n_jobs` threads work on them, also for two classes. The result depends on"
     " the number of shards, but not on that of the threads; rosenblatt.scaling gives the same on a cluster.",
     least=1,
-    wanted="a whole number from 1",
     lab=False,
 )
 MIXES: Any = integer(
@@ -153,7 +137,6 @@ MIXES: Any = integer(
     text='Mixes of the shards in an epoch; each is a round on a cluster. "auto": one, or up to four for an average'
     " of wide rows where shards have many for each weight. The result depends on it.",
     least=1,
-    wanted='a whole number from 1, or "auto"',
     words=("auto",),
     lab=False,
 )
@@ -164,9 +147,7 @@ NO_MEAN = (
 
 # -------------------------------------------------------------------------------------------- steps, penalty, average
 
-ETA0: Any = real(
-    default=1.0, text="Learning rate.", above=0, wanted="a positive number", range=(0.01, 10.0, 0.01), log=True
-)
+ETA0: Any = real(default=1.0, text="Learning rate.", above=0, range=(0.01, 10.0, 0.01), log=True)
 SCHEDULE: Any = schedule_of(
     default="constant",
     text='Factor of the learning rate by epoch: "constant", "1/t", "1/sqrt(t)", "step" (halved every ten '
@@ -177,22 +158,8 @@ MARGIN: Any = margins(default=0.0, text="Update while y f(x) <= margin.", range=
 PENALTY: Any = choice(
     default=None, text="Shrink the weights a little in each trial.", choices=(None, "l2", "l1", "elasticnet")
 )
-ALPHA: Any = real(
-    default=0.0001,
-    text="Strength of the penalty.",
-    least=0,
-    wanted="a number from 0",
-    range=(1e-5, 1.0, 1e-5),
-    log=True,
-)
-L1_RATIO: Any = real(
-    default=0.15,
-    text="Share of L1 in the elastic net.",
-    least=0,
-    most=1,
-    wanted="a number from 0 to 1",
-    range=(0.0, 1.0, 0.05),
-)
+ALPHA: Any = real(default=0.0001, text="Strength of the penalty.", least=0, range=(1e-5, 1.0, 1e-5), log=True)
+L1_RATIO: Any = real(default=0.15, text="Share of L1 in the elastic net.", least=0, most=1, range=(0.0, 1.0, 0.05))
 AVERAGE: Any = flag(default=False, text="Whether the model is the average of the weights over all trials.")
 
 

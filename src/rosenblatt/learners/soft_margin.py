@@ -24,10 +24,6 @@ from rosenblatt.training.plan import Plan
 Array = npt.NDArray[Any]
 
 GRADIENT_REMEDY = "scale the data, for example with StandardScaler, or lower the learning rate"
-# Change of the margin up to which one step is as good as many.
-TINY_STEP = 0.01
-# The same up to which a fraction stands in for `_flow`: it is less than a hundredth off.
-SHORT_STEP = 1.0
 
 
 @rule(zero_loss=1.0, remedy=GRADIENT_REMEDY)
@@ -85,9 +81,9 @@ def logistic(margin, norm, rate, importance, bounded=True):
     top, total = small if margin > 0.0 else 1.0, 1.0 + small
     loss = np.log1p(small) + max(0.0, -margin)
     path = rate * norm * top
-    if not bounded or path <= TINY_STEP * total:
+    if not bounded or path <= 0.01 * total:  # one step is as good as many
         return importance * rate * top / total, loss
-    if path > SHORT_STEP * total:
+    if path > total:  # else the fraction below stands in for `_flow`: it is less than a hundredth off
         moved = _flow(margin, (total - top) / top, rate * norm) - margin
         return min(importance * rate * top / total, reach(max(0.0, moved), importance) / norm), loss
     # With d = g rate norm the flow moves the margin by d (6 + (1 - 3g) d) / (6 + (4 - 6g) d), but for terms in d^4.
@@ -145,12 +141,7 @@ class SoftMargin(LinearClassifier):
         default="l2", text="Shrink the weights a little in each trial.", choices=(None, "l2", "l1", "elasticnet")
     )
     eta0: float = real(
-        default=0.01,
-        text="Learning rate of the schedules by epoch.",
-        above=0,
-        wanted="a positive number",
-        range=(0.01, 10.0, 0.01),
-        log=True,
+        default=0.01, text="Learning rate of the schedules by epoch.", above=0, range=(0.01, 10.0, 0.01), log=True
     )
     schedule: shared.Schedule = schedule_of(
         default="optimal",
@@ -273,13 +264,11 @@ class SoftMargin(LinearClassifier):
         -------
         array of shape (n_samples, n_classes)
         """
-        return self._log_probabilities(self._class_scores(X))
-
-    def _log_probabilities(self, class_scores: Array) -> Array:
-        """Return logarithms that do not vanish where a probability rounds to zero or one."""
-        log_positive = -np.logaddexp(0.0, -class_scores.astype(float))
+        # Not by log(predict_proba), which vanishes where a probability rounds to zero or one.
+        scores = self._class_scores(X).astype(float)
+        log_positive = -np.logaddexp(0.0, -scores)
         if self.classes_.size == 2:
-            return np.hstack([-np.logaddexp(0.0, class_scores.astype(float)), log_positive])
+            return np.hstack([-np.logaddexp(0.0, scores), log_positive])
         return np.asarray(log_positive - np.logaddexp.reduce(log_positive, axis=1, keepdims=True))
 
     @available_when(_is_logistic)

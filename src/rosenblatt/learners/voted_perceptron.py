@@ -26,7 +26,7 @@ from rosenblatt.learners.contract import check_is_fitted
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.storage.checks import check_array, check_record, check_rows, shape_of
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Row, RowTask, as_hyperplanes
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, Row, as_hyperplanes
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.in_memory import Job
 from rosenblatt.training.model import LinearModel
@@ -93,21 +93,12 @@ class CopiedUpdates:
 
 @dataclass
 class Voted(FirstOrder):
-    """The perceptron with every update written down, in the order of the trials.
-
-    Attributes
-    ----------
-    log : CopiedUpdates
-    """
+    """The perceptron with a log of every update, in the order of the trials."""
 
     predictor: ClassVar[str] = "the vote"
     linear: ClassVar[bool] = False
 
     log: CopiedUpdates = field(default_factory=lambda: CopiedUpdates(), compare=False, repr=False)
-
-    def row_learner(self, trial: RowTask, state: Weights, row: Row) -> LearnRow:
-        """Return a function that runs one trial, and keeps its updates."""
-        return Algorithm.row_learner(self, trial, state, row)
 
     def row_scorer(self, known: int, state: Weights, row: Row) -> None:
         """Return None: a vote is not a score of hyperplanes."""
@@ -179,19 +170,13 @@ class VoteUpdates(NamedTuple):
 
 
 class VotedStream(Stream):
-    """A stream of the voted perceptron. Its model is the average of its weight vectors, by the trials they survived.
-
-    Attributes
-    ----------
-    updates : list of VoteUpdates
-        One for each problem.
-    """
+    """A stream of the voted perceptron. Its model is the average of its weight vectors, by the trials they survived."""
 
     __slots__ = ("_sums", "updates")
 
     def __init__(self, settings: Settings, learned: Learned | None = None, init: Any = None) -> None:
         super().__init__(settings, learned, init)
-        self.updates: list[VoteUpdates] = []
+        self.updates: list[VoteUpdates] = []  # one for each problem
         self._sums: Hyperplanes | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -210,8 +195,10 @@ class VotedStream(Stream):
             check_rows("the rows of the updates", updates.rows, updates.factor.size, self.n_features)
 
     def _run_epoch(self, table: Table, task: Task) -> Counts:
+        algorithm: Any = self.settings.algorithm
+        algorithm.log.clear()  # of an epoch that was interrupted
         counts = super()._run_epoch(table, task)
-        self.take_log()
+        self.take(algorithm.log)
         return counts
 
     def reconfigure(self, settings: Settings) -> None:
@@ -223,19 +210,6 @@ class VotedStream(Stream):
             )
         super().reconfigure(settings)
 
-    def learn(self, table: Table, y: Any, weight: Array, classes: Any = None) -> Counts:
-        """Learn from the rows once; nothing of a chunk that is rejected or interrupted is kept."""
-        try:
-            return super().learn(table, y, weight, classes)
-        except BaseException:
-            self._own_method().log.clear()
-            raise
-
-    def _own_method(self) -> Voted:
-        algorithm = self.settings.algorithm
-        assert isinstance(algorithm, Voted)
-        return algorithm
-
     def learn_known(self, x: Any, y: Any) -> None:
         """Return None: every row is kept."""
 
@@ -245,9 +219,9 @@ class VotedStream(Stream):
             raise InvalidInput("The vote keeps rows of a fixed width, which dicts do not have. Pass arrays.")
         return self._learn_as_chunk(x, y)
 
-    def take_log(self) -> None:
-        """Add the updates that the method has written down to those kept."""
-        rows, problem, factor, trial = self._own_method().log.take()
+    def take(self, log: CopiedUpdates) -> None:
+        """Add the updates of a log to those kept."""
+        rows, problem, factor, trial = log.take()
         before = self.updates
         self.updates, self._sums, self._model = [], None, None
         for p in range(self.state.b.size):
@@ -459,14 +433,12 @@ class VotedPerceptron(LinearClassifier):
         """Train until a stopping rule says so; see `Perceptron.fit`. It starts from zero."""
         if coef_init is not None or intercept_init is not None:
             raise InvalidInput("The vote starts from zero: drop coef_init and intercept_init.")
-        return self._fit(X, y, sample_weight=sample_weight)
+        return self._fit(X, y, sample_weight)
 
     def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
-        learned = Learned(classes, state, record.trials, sum(record.mistakes), ())
-        stream = VotedStream(Settings(job.algorithm, self.multiclass, bias=self._bias()), learned)
-        stream.take_log()
-        self._stream = stream
-        self._store(record)
+        super()._finish(record, job, classes, state)
+        assert isinstance(job.algorithm, Voted)
+        self._voted_stream().take(job.algorithm.log)
 
     @steady
     def decision_function(self, X: Any, aggregate: str | None = None) -> Array:

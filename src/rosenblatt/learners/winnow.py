@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
 from rosenblatt.engine.frame import TRIALS
-from rosenblatt.engine.jit import overload
-from rosenblatt.engine.rows import by_type, dot, entries, entry
+from rosenblatt.engine.jit import compiled
+from rosenblatt.engine.rows import dot, entries, entry
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import shared
 from rosenblatt.learners.base import Facts
@@ -20,7 +20,16 @@ from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import flag, real
 from rosenblatt.learners.rows import UNCHECKED
 from rosenblatt.storage.registry import stored
-from rosenblatt.training.algorithm import Algorithm, Order, TrialAlgorithm
+from rosenblatt.training.algorithm import (
+    Algorithm,
+    Doubles,
+    Integers,
+    Matrix,
+    Order,
+    TrialAlgorithm,
+    Vector,
+    layout_of,
+)
 
 # Exponents may grow without end on data that no weights fit; the weights stay finite.
 _HIGHEST = 300.0
@@ -28,58 +37,34 @@ _HIGHEST = 300.0
 
 @stored("Exponents")
 class Exponents(NamedTuple):
-    """Weights that are powers: W = link(theta), updated through theta."""
+    """Weights that are powers of a factor, updated through their exponents theta."""
 
-    W: np.ndarray  # (problems, features)
-    b: np.ndarray  # (problems,)
-    t: np.ndarray  # (problems,)
-    theta: np.ndarray  # (problems, features)
-    theta_b: np.ndarray  # (problems,)
+    W: Matrix
+    b: Vector
+    t: Integers
+    theta: Annotated[np.ndarray, "d? pd"]
+    theta_b: Doubles
 
 
 class WinnowRule(NamedTuple):
-    """Weights factor^theta against a threshold; a demotion divides, or eliminates. Littlestone (1988)."""
+    """Weights factor^theta against a threshold; a demotion divides, or eliminates. Littlestone (1988).
+
+    Balanced, for features of either sign: weights factor^theta - factor^-theta. Littlestone (1989).
+    """
 
     factor: float
-    eliminate: bool
+    eliminate: bool = False
+    balanced: bool = False
 
 
-def _link_winnow(rule, theta):
-    return rule.factor ** min(theta, _HIGHEST / np.log(rule.factor))
-
-
-class BalancedWinnowRule(NamedTuple):
-    """Weights factor^theta - factor^-theta, for features of either sign. Littlestone (1989), Balanced."""
-
-    factor: float
-
-
-def _link_balanced(rule, theta):
+@compiled(error_model="numpy")
+def weight_of(rule, theta):
+    """Return the weight that belongs to an exponent."""
     bound = _HIGHEST / np.log(rule.factor)
+    if not rule.balanced:
+        return rule.factor ** min(theta, bound)
     theta = max(-bound, min(theta, bound))
     return rule.factor**theta - rule.factor**-theta
-
-
-_LINK = {WinnowRule: _link_winnow, BalancedWinnowRule: _link_balanced}
-_MOVE = {
-    # Elimination: factor to the power of minus infinity is zero, for good.
-    WinnowRule: lambda rule, theta, change: -np.inf if rule.eliminate and change < 0.0 else theta + change,
-    BalancedWinnowRule: lambda rule, theta, change: theta + change,
-}
-
-
-def link(rule, theta):
-    """Weight that belongs to an exponent."""
-    return by_type(_LINK, rule)(rule, theta)
-
-
-def move(rule, theta, change):
-    """Exponent after a promotion or a demotion."""
-    return by_type(_MOVE, rule)(rule, theta, change)
-
-
-overload(link)(lambda rule, theta: by_type(_LINK, rule))
-overload(move)(lambda rule, theta, change: by_type(_MOVE, rule))
 
 
 def winnow_trial(algorithm, rows, i, sign, importance, bias, state, p):
@@ -91,53 +76,35 @@ def winnow_trial(algorithm, rows, i, sign, importance, bias, state, p):
     for k in range(start, end):
         j, value = entry(rows, i, k)
         if value != 0.0:
-            state.theta[p, j] = move(algorithm, state.theta[p, j], sign * importance * value)
-            state.W[p, j] = link(algorithm, state.theta[p, j])
+            change = sign * importance * value
+            # The factor to the power of minus infinity is zero, for good.
+            state.theta[p, j] = -np.inf if algorithm.eliminate and change < 0.0 else state.theta[p, j] + change
+            state.W[p, j] = weight_of(algorithm, state.theta[p, j])
     if bias > 0.0:
         state.theta_b[p] += sign * importance
-        state.b[p] = link(algorithm, state.theta_b[p])
+        state.b[p] = weight_of(algorithm, state.theta_b[p])
     return margin, importance, max(0.0, -margin)
 
 
-TRIALS |= {WinnowRule: winnow_trial, BalancedWinnowRule: winnow_trial}
+TRIALS[WinnowRule] = winnow_trial
 
 
 @dataclass
 class Multiplicative(TrialAlgorithm):
-    """The Winnow family.
+    """Winnow, as training runs it."""
 
-    Attributes
-    ----------
-    rule : WinnowRule or BalancedWinnowRule
-    threshold : float
-        What the weights are held against; not for the balanced rule.
-    """
-
-    rule: WinnowRule | BalancedWinnowRule
-    threshold: float = 0.0
+    rule: WinnowRule
+    threshold: float = 0.0  # that w.x must exceed; 0 for the balanced rule, which learns a bias
 
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "theta", "theta_b"})
     state_class: ClassVar[type] = Exponents
-    layout: ClassVar[Mapping[str, str]] = {
-        "W": "f pd",
-        "b": "f p",
-        "t": "l p",
-        "theta": "d? pd",
-        "theta_b": "d p",
-    }
+    layout: ClassVar[Mapping[str, str]] = layout_of(Exponents)
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Exponents:
         """Return exponents of zero."""
-        W = np.zeros((problems, features), dtype)
-        if isinstance(self.rule, WinnowRule):
-            W += 1.0
-        return Exponents(
-            W=W,
-            b=np.full(problems, -self.threshold, dtype),
-            t=np.zeros(problems, np.int64),
-            theta=np.zeros((problems, features)),
-            theta_b=np.zeros(problems),
-        )
+        state: Exponents = super().start(problems, features, dtype, order)
+        state.W[:], state.b[:] = 0.0 if self.rule.balanced else 1.0, -self.threshold
+        return state
 
     @property
     def kind(self) -> tuple[Any, ...]:
@@ -179,17 +146,12 @@ class Winnow(LinearClassifier):
 
     balanced: bool = flag(default=True, text="Whether features may be of either sign.")
     factor: float = real(
-        default=1.5,
-        text="Factor (> 1) by which weights are multiplied on promotion.",
-        above=1,
-        wanted="a number above 1",
-        range=(1.01, 4.0, 0.01),
+        default=1.5, text="Factor (> 1) by which weights are multiplied on promotion.", above=1, range=(1.01, 4.0, 0.01)
     )
     threshold: float | None = real(
         default=None,
         text="Threshold of w.x without `balanced`; None: half the number of features.",
         above=0,
-        wanted="a positive number or None",
         optional=True,
         range=(0.1, 10.0, 0.1),
     )
@@ -236,10 +198,9 @@ class Winnow(LinearClassifier):
 
     def _algorithm(self) -> Algorithm:
         if self.balanced:
-            return Multiplicative(BalancedWinnowRule(float(self.factor)))
-        if self.threshold is None:
-            return Multiplicative(WinnowRule(float(self.factor), bool(self.eliminate)), self.n_features_in_ / 2)
-        return Multiplicative(WinnowRule(float(self.factor), bool(self.eliminate)), float(self.threshold))
+            return Multiplicative(WinnowRule(float(self.factor), balanced=True))
+        threshold = self.n_features_in_ / 2 if self.threshold is None else float(self.threshold)
+        return Multiplicative(WinnowRule(float(self.factor), bool(self.eliminate)), threshold)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

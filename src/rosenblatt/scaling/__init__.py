@@ -61,5 +61,5 @@ def merge(models: Sequence[Any], shares: Sequence[float] | None = None) -> Any:
     streams = [model.run_.stop is Stop.CHUNK and model.run_.single_pass is not None for model in models]
     stream = merged._stream
     seen = (stream.trials, stream.mistakes) if all(streams) else None
-    merged._store(stream_record("streams were merged", stream.trials, stream.mistakes, stream, seen))
+    merged.run_ = stream_record("streams were merged", stream.trials, stream.mistakes, stream, seen)
     return merged

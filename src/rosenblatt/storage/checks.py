@@ -143,13 +143,6 @@ def check_rows(name: str, rows: Any, count: int, features: int) -> None:
     expect(rows.shape == (count, features), f"{name} have another size")
 
 
-def check_counts(model: Any, *names: str) -> None:
-    """Raise a `Fault` unless these attributes are integers that are not negative."""
-    for name in names:
-        value = getattr(model, name)
-        expect(is_integer(value, 0, 1 << 62), f"{name}={value!r} is not a count")
-
-
 def check_classes(classes: Any) -> None:
     """Raise a `Fault` unless a value is a sorted array of different labels, at least one."""
     fits = isinstance(classes, np.ndarray) and classes.ndim == 1 and classes.size and classes.dtype.kind in "biufUO"

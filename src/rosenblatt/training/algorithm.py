@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,11 @@ Order = Literal["C", "F"]
 # A single row. A dense one is an array and None. A sparse one is the bytes of its values, which take less than half the
 # time of an array to make, and their columns.
 Row = tuple[Array, None] | tuple[bytes, Array]
+# Arrays of a state for p problems and d features, each with its layout: see `rosenblatt.storage.checks.check_layout`.
+Matrix: TypeAlias = Annotated[np.ndarray, "f pd"]  # in the dtype of the rows
+Vector: TypeAlias = Annotated[np.ndarray, "f p"]
+Doubles: TypeAlias = Annotated[np.ndarray, "d p"]
+Integers: TypeAlias = Annotated[np.ndarray, "l p"]
 LearnRow = Callable[[int, Any, Array | None], int]
 ScoreRow = Callable[[Any, Array | None], float]
 
@@ -75,6 +80,11 @@ class RowTask(NamedTuple):
 def as_hyperplanes(W: Array, b: Array) -> Hyperplanes:
     """Return weights and biases as the loops take them."""
     return Hyperplanes(W, b, np.ones(b.size))
+
+
+def layout_of(state_class: type) -> dict[str, str]:
+    """Return the layout of each array of a state, from the annotations of its fields."""
+    return {name: hint.__metadata__[0] for name, hint in get_type_hints(state_class, include_extras=True).items()}
 
 
 def order_of(W: Array) -> Order:
@@ -178,8 +188,13 @@ class Algorithm:
     # ------------------------------------------------------------------------------------------------------ the state
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Any:
-        """Return the state before the first trial, with its matrices in C or Fortran order."""
-        raise NotImplementedError
+        """Return the state before the first trial, here of zeros, with its matrices in C or Fortran order."""
+        sizes = {"p": problems, "d": features, "e": features + 1}
+        dtypes = {"f": dtype, "d": np.float64, "l": np.int64}
+        layouts = map(str.split, self.layout.values())
+        return self.state_class(
+            *(np.zeros([sizes[side] for side in shape], dtypes[kind[0]], order) for kind, shape, *_ in layouts)
+        )
 
     def check_state(self, state: Any) -> None:
         """Raise a `Fault` unless the loops can read the arrays of a state from a file."""
