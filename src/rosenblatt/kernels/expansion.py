@@ -63,8 +63,9 @@ class Expansion:
         return cls(objects[:0], none, np.zeros((problems, 0)), np.zeros(problems, np.int64), log)
 
     def check(self) -> None:
-        """Raise a `Fault` unless the arrays from a file fit together; the caller checks the vectors."""
-        problems, count, log = self.trials.size, self.rows.size, self.log
+        """Raise a `Fault` unless the arrays fit together; the caller checks the vectors of a file."""
+        problems, count, log = np.size(self.trials), np.size(self.rows), self.log
+        expect(np.shape(self.vectors)[:1] == (count,), f"the expansion has {count} vectors, but others")
         check_array("the trials", self.trials, "l", (problems,))
         check_array("the coefficients", self.coef, "d", (problems, count))
         check_array("the numbers of the support", self.rows, "l", (count,))

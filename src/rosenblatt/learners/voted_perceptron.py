@@ -26,7 +26,7 @@ from rosenblatt.learners.contract import check_is_fitted
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.storage.checks import check_array, check_record, check_rows, shape_of
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Row, RowTask, as_hyperplanes
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Row, RowTask, as_hyperplanes, refuse_replaced
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.in_memory import Job
 from rosenblatt.training.model import LinearModel
@@ -200,6 +200,9 @@ class VotedStream(Stream):
     def check(self) -> None:
         """Raise a `Fault` unless what was read from a file makes sense."""
         super().check()
+        self._check_updates()
+
+    def _check_updates(self) -> None:
         each = type(self.updates) is list and len(self.updates) == self.state.b.size
         expect(each, "it has not kept its updates. Fit again")
         for updates in self.updates:
@@ -315,6 +318,7 @@ class VotedStream(Stream):
     def _summed(self) -> Hyperplanes:
         """Return the sum of the vectors over the trials, for each known problem; kept until the stream goes on."""
         if self._sums is None:
+            self.check_arrays()
             W = np.zeros((self.known, self.n_features))
             b = np.zeros(self.known)
             for p, (rows, factor, trial) in enumerate(self.updates[: self.known]):
@@ -331,6 +335,9 @@ class VotedStream(Stream):
         array of shape (n_rows, n_problems)
             Share of votes for less share of votes against.
         """
+        self.check_arrays()
+        with refuse_replaced():
+            self._check_updates()
         self._check_width(table)
         columns, rows = None, table.rows
         if isinstance(rows, Csr):  # the vectors need no other columns than those that the rows touch

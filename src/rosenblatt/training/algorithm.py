@@ -7,7 +7,8 @@ knowing what else the algorithm keeps in it. The first three arrays are always W
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -22,7 +23,7 @@ from rosenblatt.engine.rows import Counts, Csr, Hyperplanes, Task
 from rosenblatt.engine.single import as_rows, is_sound, learn_state_row, score_row, touched_finite
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.checks import check_layout, check_record
-from rosenblatt.storage.registry import expect
+from rosenblatt.storage.registry import Fault, expect
 
 Array = npt.NDArray[Any]
 Order = Literal["C", "F"]
@@ -118,6 +119,17 @@ def copy_state(source: Any, target: Any = None, part: slice = slice(None)) -> An
     return target
 
 
+@contextmanager
+def refuse_replaced() -> Iterator[None]:
+    """Report a `Fault` in learned arrays as the error of a user who has replaced them."""
+    try:
+        yield
+    except Fault as fault:
+        raise InvalidInput(
+            f"The learned arrays were replaced: {str(fault).removesuffix('. Fit again')}. Fit again."
+        ) from None
+
+
 class Algorithm:
     """A learning algorithm, as training sees it.
 
@@ -181,13 +193,21 @@ class Algorithm:
         """Return the state before the first trial, with its matrices in C or Fortran order."""
         raise NotImplementedError
 
-    def check_state(self, state: Any) -> None:
-        """Raise a `Fault` unless the loops can read the arrays of a state from a file."""
+    def check_arrays(self, state: Any, *, finite: bool = False) -> None:
+        """Raise a `Fault` unless the loops can read the arrays of a state: their types, shapes and memory orders."""
         check_record("the state", state, self.state_class)
         shaped = state.W.ndim == 2 and state.b.ndim == 1
         expect(shaped, f"the state has weights of shape {state.W.shape} and biases of shape {state.b.shape}. Fit again")
         problems, features = state.W.shape
-        check_layout(state, self.layout, {"p": problems, "d": features, "e": features + 1})
+        check_layout(state, self.layout, {"p": problems, "d": features, "e": features + 1}, finite=finite)
+        for name, array in state._asdict().items():
+            expect(array.flags.forc and array.flags.aligned, f"{name} of the state has gaps in memory. Fit again")
+            alike = array.ndim != 2 or array.shape != state.W.shape or order_of(array) == order_of(state.W)
+            expect(alike, f"{name} of the state has another memory order than its weights. Fit again")
+
+    def check_state(self, state: Any) -> None:
+        """Raise a `Fault` unless a state from a file is sound: its arrays, and what is in them."""
+        self.check_arrays(state, finite=True)
         expect(np.all(state.t >= 0), "the state has seen fewer than no trials")
 
     def grow(self, state: Any, change: Array) -> Any:

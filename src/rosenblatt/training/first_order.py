@@ -175,14 +175,18 @@ class FirstOrder(Algorithm):
             skipped=np.zeros(problems, np.int64),
         )
 
+    def check_arrays(self, state: Weights, *, finite: bool = False) -> None:
+        """Raise a `Fault` unless the loops can read the arrays of a state, with an average and a truncation or none."""
+        super().check_arrays(state, finite=finite)
+        arrays = (state.lag.shape == state.W.shape, state.paid.shape == state.W.shape)
+        fits = state.W.shape[1] == 0 or arrays == (self.averaged, self.truncated)
+        expect(fits, "the state is one of other parameters. Fit again")
+
     def check_state(self, state: Weights) -> None:
         """Raise a `Fault` unless a state from a file is sound."""
         super().check_state(state)
         expect(np.all(state.scale > 0), "the state has scales that are not positive")
         expect(np.all((state.skipped >= 0) & (state.skipped <= state.t)), "the state skips trials that were not made")
-        arrays = (state.lag.shape == state.W.shape, state.paid.shape == state.W.shape)
-        fits = state.W.shape[1] == 0 or arrays == (self.averaged, self.truncated)
-        expect(fits, "the state is one of other parameters. Fit again")
 
     def grow(self, state: Weights, change: Array) -> Weights:
         """Return the state of more problems, with the scales multiplied in."""

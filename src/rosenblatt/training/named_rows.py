@@ -67,6 +67,11 @@ def _as_table(columns: Mapping[str, int], x: Mapping[str, float]) -> Table:
         length = float(data @ data)
     if not length < np.inf:
         raise InvalidInput(NOT_FINITE)
+    if data.size and not 0 <= layout.indices[0] <= layout.indices[-1] < len(columns):
+        raise InvalidInput(
+            f"The columns of the stream were replaced: their numbers reach from {layout.indices[0]} to "
+            f"{layout.indices[-1]}, of {len(columns)}. Fit again."
+        )
     row = Csr(data, layout.indices, _ends(data.size) if data.size < 4096 else np.array([0, data.size], np.int64))
     return Table(row, (1, max(len(columns), 1)), DOUBLE, length)
 
