@@ -317,8 +317,8 @@ class VotedStream(Stream):
 
     def _summed(self) -> Hyperplanes:
         """Return the sum of the vectors over the trials, for each known problem; kept until the stream goes on."""
+        self.check_arrays()
         if self._sums is None:
-            self.check_arrays()
             W = np.zeros((self.known, self.n_features))
             b = np.zeros(self.known)
             for p, (rows, factor, trial) in enumerate(self.updates[: self.known]):

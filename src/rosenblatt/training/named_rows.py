@@ -38,6 +38,11 @@ class RowLayout(NamedTuple):
 def _layout_of(columns: Mapping[str, int], names: Iterable[str], dtype: np.dtype[Any]) -> RowLayout:
     """Return the layout of names; raise a `KeyError` for one that has no column."""
     pairs = sorted([(columns[name], name) for name in names])
+    if pairs and not 0 <= pairs[0][0] <= pairs[-1][0] < len(columns):
+        raise InvalidInput(
+            f"The columns of the stream were replaced: {pairs[0][0]} and {pairs[-1][0]} are not both of the "
+            f"{len(columns)} that there are. Fit again."
+        )
     ordered = [name for _, name in pairs]
     # An itemgetter of one name returns no tuple.
     values = itemgetter(*ordered) if len(ordered) > 1 else lambda x: [x[name] for name in ordered]
@@ -67,11 +72,6 @@ def _as_table(columns: Mapping[str, int], x: Mapping[str, float]) -> Table:
         length = float(data @ data)
     if not length < np.inf:
         raise InvalidInput(NOT_FINITE)
-    if data.size and not 0 <= layout.indices[0] <= layout.indices[-1] < len(columns):
-        raise InvalidInput(
-            f"The columns of the stream were replaced: their numbers reach from {layout.indices[0]} to "
-            f"{layout.indices[-1]}, of {len(columns)}. Fit again."
-        )
     row = Csr(data, layout.indices, _ends(data.size) if data.size < 4096 else np.array([0, data.size], np.int64))
     return Table(row, (1, max(len(columns), 1)), DOUBLE, length)
 
