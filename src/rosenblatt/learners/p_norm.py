@@ -17,7 +17,7 @@ from rosenblatt.learners.base import Facts
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import real
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, Order, TrialAlgorithm, as_hyperplanes
+from rosenblatt.training.algorithm import Algorithm, Order, TrialAlgorithm
 
 # Between these a sum of powers is brought up to date. Outside, all weights are recomputed, in units of about the
 # norm then: the larger p, the sooner powers would overflow, or a sum of them be rounding.
@@ -205,7 +205,7 @@ class PNorm(TrialAlgorithm):
         pairs = zip(state.unit.tolist(), state.power_sum.tolist(), strict=True)
         factor = np.array([factor_of(self.power, unit, total) for unit, total in pairs])
         W, b, dtype = state.W * factor[:, None], state.b * factor, state.W.dtype
-        return as_hyperplanes(W.astype(dtype, copy=False), b.astype(dtype, copy=False))
+        return Hyperplanes(W.astype(dtype, copy=False), b.astype(dtype, copy=False))
 
     @property
     def kind(self) -> tuple[Any, ...]:

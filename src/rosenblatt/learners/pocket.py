@@ -19,7 +19,7 @@ from rosenblatt.learners.base import Facts, available_when
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import choice
 from rosenblatt.storage.registry import stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order, as_hyperplanes, order_of
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order, order_of
 
 Array = npt.NDArray[Any]
 
@@ -217,7 +217,7 @@ class PocketAlgorithm(Algorithm):
 
     def _take_better(self, args: EpochArgs, state: Pocket, problems: Array) -> None:
         """Put the weights of problems that make fewer errors into the pocket; the others are settled."""
-        looked = self._errors(args, as_hyperplanes(state.W, state.b))
+        looked = self._errors(args, Hyperplanes(state.W, state.b))
         if looked is None:
             return
         wrong, total = looked
@@ -255,10 +255,10 @@ class PocketAlgorithm(Algorithm):
         """Return the weights in the pocket; those of the perceptron while it is empty."""
         empty = np.isinf(state.errors)
         if not empty.any():
-            return as_hyperplanes(state.best_w, state.best_b)
+            return Hyperplanes(state.best_w, state.best_b)
         W, b = state.best_w.copy(order="K"), state.best_b.copy()
         W[empty], b[empty] = state.W[empty], state.b[empty]
-        return as_hyperplanes(W, b)
+        return Hyperplanes(W, b)
 
 
 def _no_stream(estimator: Any) -> NoReturn:

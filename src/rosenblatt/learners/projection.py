@@ -14,7 +14,7 @@ from rosenblatt.engine.jit import compiled, overload
 from rosenblatt.engine.rows import Hyperplanes, add, by_type, dot, square
 from rosenblatt.engine.single import score_row
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Order, Row, ScoreRow, TrialAlgorithm, as_hyperplanes, bind
+from rosenblatt.training.algorithm import Order, Row, ScoreRow, TrialAlgorithm, bind
 
 # Between these a scale is not multiplied into the weights, which takes time for each feature.
 _SMALLEST, _LARGEST = 1e-9, 1e9
@@ -142,7 +142,7 @@ class Projected(TrialAlgorithm):
 
     def hyperplanes(self, state: ProjectedWeights) -> Hyperplanes:
         """Return the weights with their scales multiplied in."""
-        return as_hyperplanes((state.W * state.scale[:, None]).astype(state.W.dtype, copy=False), state.b)
+        return Hyperplanes((state.W * state.scale[:, None]).astype(state.W.dtype, copy=False), state.b)
 
     @property
     def kind(self) -> tuple[Any, ...]:

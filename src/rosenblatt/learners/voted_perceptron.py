@@ -26,7 +26,7 @@ from rosenblatt.learners.contract import check_is_fitted
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.storage.checks import check_array, check_record, check_rows, shape_of
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Row, RowTask, as_hyperplanes, refuse_replaced
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Row, RowTask, refuse_replaced
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.in_memory import Job
 from rosenblatt.training.model import LinearModel
@@ -324,7 +324,7 @@ class VotedStream(Stream):
             for p, (rows, factor, trial) in enumerate(self.updates[: self.known]):
                 times = factor * (int(self.state.t[p]) - trial)  # an update is in every later vector
                 W[p], b[p] = rows.T @ times, times.sum() * self.settings.bias
-            self._sums = as_hyperplanes(W, b)
+            self._sums = Hyperplanes(W, b)
         return self._sums
 
     def vote(self, table: Table) -> Array:

@@ -73,11 +73,6 @@ class RowTask(NamedTuple):
     safe: bool = False  # whether no row can make the weights overflow
 
 
-def as_hyperplanes(W: Array, b: Array) -> Hyperplanes:
-    """Return weights and biases as the loops take them."""
-    return Hyperplanes(W, b, np.ones(b.size))
-
-
 def order_of(W: Array) -> Order:
     """Return the memory order of a matrix; C if it is both."""
     return "F" if W.flags.f_contiguous and not W.flags.c_contiguous else "C"
@@ -301,7 +296,7 @@ class Algorithm:
 
     def hyperplanes(self, state: Any) -> Hyperplanes:
         """Return the weights that predict."""
-        return as_hyperplanes(state.W, state.b)
+        return Hyperplanes(state.W, state.b)
 
     def penalty_of(self, state: Any) -> Array | None:
         """Return the penalty if it can be computed without deriving the weights, and they are finite; else None."""

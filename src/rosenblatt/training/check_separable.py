@@ -131,7 +131,7 @@ def _hardest(table: Table, sign: Array, subset: Array, W: Array, b: float) -> tu
     index, signs = index[signs != 0], signs[signs != 0]
     if index.size > SEARCHED_ROWS:
         scores = np.empty((index.size, 1), W.dtype)
-        score(table.rows, index, Hyperplanes(W[None, :], np.array([b], W.dtype), np.ones(1)), scores)
+        score(table.rows, index, Hyperplanes(W[None, :], np.array([b], W.dtype)), scores)
         hardest = np.sort(np.argpartition(signs * scores[:, 0], SEARCHED_ROWS - 1)[:SEARCHED_ROWS])
         index, signs = index[hardest], signs[hardest]
     return index, signs

@@ -13,7 +13,7 @@ from rosenblatt.data.table import part_of
 from rosenblatt.engine.epoch import LEAST_SCALE, NO_LOG, Learner, UpdateLog, Weights, run_csr, run_dense, settle
 from rosenblatt.engine.joint import run_joint
 from rosenblatt.engine.rows import Dense, Hyperplanes
-from rosenblatt.engine.single import learn_joint_row, learn_plain_row, learn_row, score_row
+from rosenblatt.engine.single import learn_plain_row, learn_row, score_row
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.training.algorithm import (
     FEW_WEIGHTS,
@@ -24,7 +24,6 @@ from rosenblatt.training.algorithm import (
     Row,
     RowTask,
     ScoreRow,
-    as_hyperplanes,
     bind,
     bind_row_loop,
     copy_state,
@@ -266,8 +265,8 @@ class FirstOrder(Algorithm):
         """Return a function that runs one trial in a single compiled call; a plain rule needs fewer arguments."""
         task = trial.task
         if trial.joint or self.penalised or self.rate is not None:
-            loop, steps = learn_joint_row if trial.joint else learn_row, tuple(self._learner(trial.eta)[:-1])
-            return bind_row_loop(loop, (self.rule, steps), trial, state[:-1], row)  # no loop reads `skipped`
+            steps, active = tuple(self._learner(trial.eta)[:-1]), None if trial.joint else np.arange(state.b.size)
+            return bind_row_loop(learn_row, (self.rule, steps, active), trial, state[:-1], row)  # without `skipped`
         average = (state.scale_sum, state.lag, state.lag_b) if self.averaged else (None, None, None)
         fixed = (self.rule, float(trial.eta), bool(trial.safe), trial.known, task.sign, task.cost, task.bias)
         return bind(learn_plain_row, (*fixed, *state[:4], *average), 0, *row)
@@ -290,7 +289,7 @@ class FirstOrder(Algorithm):
             settle(state)
         elif self.penalised and not self.averaged:  # an average, scale_sum W - lag, includes the scales
             state = self._folded(state)
-        return average(state) if self.averaged else as_hyperplanes(state.W, state.b)
+        return average(state) if self.averaged else Hyperplanes(state.W, state.b)
 
     def penalty_of(self, state: Weights) -> Array | None:
         """Return the penalty of many weights, which take long to derive."""
@@ -333,7 +332,7 @@ def average(state: Weights) -> Hyperplanes:
         W -= state.lag  # in place: there may be more weights than fit into memory twice
         W /= trials[:, None]
     b = (state.t * state.b.astype(float) - state.lag_b) / trials
-    return as_hyperplanes(W.astype(state.W.dtype, copy=False), b.astype(state.b.dtype))
+    return Hyperplanes(W.astype(state.W.dtype, copy=False), b.astype(state.b.dtype))
 
 
 def squared_lengths(state: Weights) -> Array | None:

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers
-from rosenblatt.engine.rows import Task
+from rosenblatt.engine.rows import Hyperplanes, Task
 from rosenblatt.engine.scores import misfits, weigh_errors
 from rosenblatt.errors import InvalidInput
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, as_hyperplanes, never
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, never
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.multiclass import elect, weigh_rows
 from rosenblatt.training.order import Order
@@ -221,7 +221,7 @@ class InMemory(LinearRunner):
         """
         if not self.algorithm.finite_updates:
             return False
-        table, subset, planes = self.job.table, self.job.subset, as_hyperplanes(self.state.W, self.state.b)
+        table, subset, planes = self.job.table, self.job.subset, Hyperplanes(self.state.W, self.state.b)
         seen = 0
         for block in self._blocks(table, subset, self.state.b.size if self.joint else 1, clock):
             if self.joint:

@@ -34,7 +34,6 @@ from rosenblatt.training.algorithm import (
     RowTask,
     ScoreRow,
     all_finite,
-    as_hyperplanes,
     best_order,
     copy_state,
     new_counts,
@@ -112,7 +111,7 @@ class Settings:
         planes, scale = self.algorithm.hyperplanes(state), self.rate_scale
         if scale == 1.0:
             return planes
-        return as_hyperplanes(planes.W * planes.W.dtype.type(scale), planes.b * planes.b.dtype.type(scale))
+        return Hyperplanes(planes.W * planes.W.dtype.type(scale), planes.b * planes.b.dtype.type(scale))
 
     def coding_matrix(self, n_classes: int) -> Array:
         """Return sign[class, problem] of the problems that learn, those of the reserve class last."""
@@ -333,15 +332,15 @@ class Stream:
         stored = self._planes is not None or not (settings.algorithm.derives_weights or settings.rate_scale != 1.0)
         if not stored and touches_few(table, self.state.W.shape[1]):
             state, table = touched_part(self.state, table)
-            W, b, _ = settings.hyperplanes(state)
+            W, b = settings.hyperplanes(state)
         else:
-            W, b, _ = self.hyperplanes()
+            W, b = self.hyperplanes()
         if isinstance(table.rows, Dense):
             W = W[:, : table.shape[1]]
         if order_of(W) == "C":  # else the weights of the reserve class are between the others
             W, b = W[:known], b[:known]
         dtype = np.result_type(table.dtype, W.dtype)
-        every = scores(table, as_hyperplanes(W.astype(dtype, copy=False), b.astype(dtype, copy=False)))
+        every = scores(table, Hyperplanes(W.astype(dtype, copy=False), b.astype(dtype, copy=False)))
         return every[:, :known]
 
     def model(self) -> LinearModel:
