@@ -150,7 +150,6 @@ def refuse_infinite(values: Array, row: int, columns: Array | None = None) -> No
     ----------
     values : array
         The stored values of the row.
-    row : int
     columns : array, optional
         The column of each value; by default all columns in order.
     """

@@ -103,7 +103,6 @@ def as_labels(y: Any, n_samples: int) -> tuple[Array, Array]:
 
     Parameters
     ----------
-    y : array-like of shape (n_samples,)
     n_samples : int
         Expected number of labels.
 

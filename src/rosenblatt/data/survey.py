@@ -80,13 +80,8 @@ def survey(table: Table, subset: Array = ALL_ROWS) -> Survey:
 
     Parameters
     ----------
-    table : Table
     subset : int array
         Rows to sample from; empty for all.
-
-    Returns
-    -------
-    Survey
     """
     n_rows = subset.size or table.shape[0]
     rows = np.arange(0, n_rows, -(-n_rows // SURVEYED_ROWS))  # evenly spread

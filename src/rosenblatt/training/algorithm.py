@@ -126,55 +126,31 @@ def refuse_replaced() -> Iterator[None]:
 
 
 class Algorithm:
-    """A learning algorithm, as training sees it.
+    """A learning algorithm, as training sees it."""
 
-    Attributes
-    ----------
-    finite_updates : bool
-        Whether separable rows cause finitely many updates, so that training may wait for an epoch without one.
-    converges_when_clean : bool
-        Whether an epoch without an update changes nothing, so that further epochs would not either.
-    is_sum_of_rows : bool
-        Whether w = w0 + sum of steps times signed rows. Then any separator's margin is at most
-        |w - w0| / (sum of the steps).
-    local_updates : bool
-        Whether an update changes the weights of the row's nonzero features only.
-    derives_weights : bool
-        Whether the weights that predict are computed from the state, as an average is, rather than stored in it.
-    needs_epoch_end : bool
-        Whether `end_epoch` must be called with all rows of an epoch.
-    zero_loss : float
-        Loss of zero weights on a row, for a target of one; infinite if a growing loss is harmless.
-    remedy : str
-        Advice against weights that diverge.
-    by_feature : bool
-        Whether the loops process all problems of a feature at once if sparse rows have weights in Fortran order.
-    predictor : str
-        What predicts, if not the last weights; else empty.
-    linear : bool
-        Whether each problem has one weight vector.
-    state_class : type
-        Class of the state.
-    layout : mapping from str to str
-        Type and possible shapes of each array, for p problems, d features and e = d + 1: see
-        `rosenblatt.storage.checks.check_layout`.
-    signed : set of str
-        Arrays of the state whose sign changes if positive and negative examples are swapped.
-    """
-
+    # Whether separable rows cause finitely many updates, so that training may wait for an epoch without one.
     finite_updates: ClassVar[bool] = False
+    # Whether an epoch without an update changes nothing, so that further epochs would not either.
     converges_when_clean: ClassVar[bool] = True
+    # Whether w = w0 + sum of steps times signed rows. Then any separator's margin is at most |w - w0| / (sum of the
+    # steps).
     is_sum_of_rows: ClassVar[bool] = False
-    local_updates: ClassVar[bool] = True
+    local_updates: ClassVar[bool] = True  # whether an update changes the weights of the row's nonzero features only
+    # Whether the weights that predict are computed from the state, as an average is, rather than stored in it.
     derives_weights: ClassVar[bool] = False
-    needs_epoch_end: ClassVar[bool] = False
+    needs_epoch_end: ClassVar[bool] = False  # whether `end_epoch` must be called with all rows of an epoch
+    # Loss of zero weights on a row, for a target of one; infinite if a growing loss is harmless.
     zero_loss: ClassVar[float] = np.inf
-    remedy: ClassVar[str] = "scale the data, for example with StandardScaler"
+    remedy: ClassVar[str] = "scale the data, for example with StandardScaler"  # advice against weights that diverge
+    # Whether the loops process all problems of a feature at once if sparse rows have weights in Fortran order.
     by_feature: ClassVar[bool] = False
-    predictor: ClassVar[str] = ""
-    linear: ClassVar[bool] = True
-    state_class: ClassVar[type]
+    predictor: ClassVar[str] = ""  # what predicts, if not the last weights; else empty
+    linear: ClassVar[bool] = True  # whether each problem has one weight vector
+    state_class: ClassVar[type]  # class of the state
+    # Type and possible shapes of each array, for p problems, d features and e = d + 1: see
+    # `rosenblatt.storage.checks.check_layout`.
     layout: ClassVar[Mapping[str, str]]
+    # Arrays of the state whose sign changes if positive and negative examples are swapped.
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b"})
 
     @property
@@ -364,11 +340,8 @@ def start_state(
 
     Parameters
     ----------
-    algorithm : Algorithm
-    problems : int
     table : Table
         Rows to learn from.
-    init : (w0, b0) or None
     rate_scale : float
         Unit of the weights.
     by_pairs : bool

@@ -62,26 +62,13 @@ NO_PENALTY = Penalty()
 
 @dataclass
 class FirstOrder(Algorithm):
-    """A rule that moves the weights along the row, optionally with a penalty, its own rate, an average.
+    """A rule that moves the weights along the row, optionally with a penalty, its own rate, an average."""
 
-    Attributes
-    ----------
-    rule : NamedTuple
-        Parameters of a rule, see `rosenblatt.engine.rules`.
-    penalty : Penalty
-    rate : HarmonicRate or None
-        None: the learning rate of the plan.
-    averaged : bool
-        Whether the model is the average of the weights over the trials.
-    late : bool
-        Whether the average restarts in epochs 2, 4, 8, ...
-    """
-
-    rule: Any
+    rule: Any  # parameters of a rule, see `rosenblatt.engine.rules`
     penalty: Penalty = NO_PENALTY
-    rate: HarmonicRate | None = None
-    averaged: bool = False
-    late: bool = False
+    rate: HarmonicRate | None = None  # None: the learning rate of the plan
+    averaged: bool = False  # whether the model is the average of the weights over the trials
+    late: bool = False  # whether the average restarts in epochs 2, 4, 8, ...
 
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "lag", "lag_b", "paid"})
     state_class: ClassVar[type] = Weights

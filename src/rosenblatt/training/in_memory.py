@@ -43,33 +43,18 @@ class Validation:
 
 @dataclass(frozen=True)
 class Job:
-    """A fit in memory: the rows, the algorithm, and the plan.
-
-    Attributes
-    ----------
-    algorithm : Algorithm
-    table : Table
-    task : Task
-    plan : Plan
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
-    subset : int array
-        The rows to train on, in the order of a cycle; empty for all.
-    validation : Validation or None
-        Rows to measure the error on.
-    names : tuple
-        Labels of the classes, for a certificate; empty for none.
-    clock : RunClock or None
-        Started before the rows were checked, which counts against the time limit; None: starts with the run.
-    """
+    """A fit in memory: the rows, the algorithm, and the plan."""
 
     algorithm: Algorithm
     table: Table
     task: Task
     plan: Plan
-    multiclass: str = "ovr"
+    multiclass: str = "ovr"  # one of "ovr", "ovo", "ovo-vote", "joint"
+    # The rows to train on, in the order of a cycle; empty for all.
     subset: Array = field(default_factory=lambda: ALL_ROWS)
-    validation: Validation | None = None
-    names: tuple[Any, ...] = ()
+    validation: Validation | None = None  # rows to measure the error on
+    names: tuple[Any, ...] = ()  # labels of the classes, for a certificate; empty for none
+    # Started before the rows were checked, which counts against the time limit; None: starts with the run.
     clock: RunClock | None = None
 
 
@@ -78,7 +63,6 @@ def run(job: Job, state: Any) -> Run:
 
     Parameters
     ----------
-    job : Job
     state : NamedTuple of arrays
         Of the job's algorithm; in units of the learning rate if that only scales the weights.
     """

@@ -208,7 +208,7 @@ class LinearModel:
         for other in models:
             if not isinstance(other, LinearModel):
                 raise InvalidArgument(f"others has {short_repr(other)}, not a LinearModel. Pass a list of models.")
-        share = _shares([1.0] * len(models) if shares is None else shares, len(models))
+        share = scaled_shares([1.0] * len(models) if shares is None else shares, len(models))
         for other in models[1:]:
             alike = other.W.shape == self.W.shape and other.multiclass == self.multiclass
             alike = alike and np.array_equal(other.classes, self.classes) and other.feature_names == self.feature_names
@@ -239,7 +239,7 @@ class LinearModel:
         write(target_of(path), {"class": "LinearModel", "parameters": {}, "attributes": {"model": self}})
 
 
-def _shares(shares: Any, n_models: int) -> Array:
+def scaled_shares(shares: Any, n_models: int) -> Array:
     """Return the weights of models, scaled to add up to one; raise an error if they are not valid."""
     try:
         weight = np.asarray(shares, dtype=np.float64)

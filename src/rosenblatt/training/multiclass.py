@@ -44,11 +44,6 @@ def coding_matrix(n_classes: int, multiclass: str) -> Array:
     Two classes need one problem, whose positive class is the second. Otherwise ``"ovr"`` and ``"joint"`` have one
     problem per class, ``"ovo"`` and ``"ovo-vote"`` one per pair k < l with k positive and l negative.
 
-    Parameters
-    ----------
-    n_classes : int
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
-
     Returns
     -------
     int8 array of shape (n_classes, n_problems)
@@ -106,7 +101,6 @@ def make_task(
     ----------
     label, sign, weight, bias
         As in `rosenblatt.engine.rows.Task`.
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
     class_cost : array of shape (n_classes,), optional
         Factor of the steps for each class; one by default.
     """
@@ -130,7 +124,6 @@ def class_costs(class_weight: Any, classes: Array, counts: Array | None = None) 
     ----------
     class_weight : dict, "balanced" or None
         A class that a dict does not name has factor one.
-    classes : array of shape (n_classes,)
     counts : int array of shape (n_classes,), optional
         Rows of each class, for "balanced"; None in a stream, which does not know the rows to come.
     """

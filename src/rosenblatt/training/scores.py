@@ -27,12 +27,6 @@ PRODUCT_SPEED = 8
 def scores(table: Table, planes: Hyperplanes, subset: Array = ALL_ROWS) -> Array:
     """Return the score W.x + b of each row under each problem.
 
-    Parameters
-    ----------
-    table : Table
-    planes : Hyperplanes
-    subset : int array, default all rows
-
     Returns
     -------
     array of shape (n_rows, n_problems)

@@ -42,7 +42,7 @@ from rosenblatt.training.algorithm import (
     start_state,
 )
 from rosenblatt.training.first_order import FirstOrder
-from rosenblatt.training.model import LinearModel
+from rosenblatt.training.model import LinearModel, scaled_shares
 from rosenblatt.training.multiclass import (
     by_pairs,
     class_costs,
@@ -72,28 +72,14 @@ SAFE_COST = 1e3
 
 @dataclass(frozen=True)
 class Settings:
-    """How a stream learns.
-
-    Attributes
-    ----------
-    algorithm : Algorithm
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
-    eta : float
-        Learning rate.
-    bias : float
-        Square of the constant that pads each row; 0 for no bias.
-    class_weight : dict or None
-        Factor of the steps for each class.
-    supports_new_classes : bool
-        Whether classes may appear that were not announced.
-    """
+    """How a stream learns."""
 
     algorithm: Algorithm
-    multiclass: str = "ovr"
-    eta: float = 1.0
-    bias: float = 1.0
-    class_weight: Mapping[Any, float] | None = None
-    supports_new_classes: bool = True
+    multiclass: str = "ovr"  # one of "ovr", "ovo", "ovo-vote", "joint"
+    eta: float = 1.0  # learning rate
+    bias: float = 1.0  # square of the constant that pads each row; 0 for no bias
+    class_weight: Mapping[Any, float] | None = None  # factor of the steps for each class
+    supports_new_classes: bool = True  # whether classes may appear that were not announced
 
     def __eq__(self, other: Any) -> bool:
         # The representations too, which name the types: rules are tuples, and equal tuples may be different rules.
@@ -470,10 +456,8 @@ class Stream:
 
         Parameters
         ----------
-        table : Table
         y : array-like of shape (n_rows,)
             Labels.
-        weight : array of shape (n_rows,), or empty
         classes : array-like, optional
             Classes to expect besides those of y.
 
@@ -551,15 +535,10 @@ class Stream:
     # ---------------------------------------------------------------------------------------------------- single rows
 
     def learn_one(self, x: Any, y: Any) -> bool:
-        """Learn from one row; return whether it was a mistake.
+        """Learn from one row, an array, a sparse row or a dict; return whether it was a mistake.
 
         The same as `learn` with a chunk of one row, with less overhead. If it makes the weights overflow, an error is
         raised and nothing is learned.
-
-        Parameters
-        ----------
-        x : array of shape (n_features,), sparse row, or dict from names to numbers
-        y : label
         """
         mistake = self.learn_known(x, y)
         if mistake is not None:
@@ -694,14 +673,7 @@ class Stream:
         return rows.data.tobytes(), np.array(rows.indices, np.int64)
 
     def row_table(self, x: Any, *, grow: bool = False) -> Table:
-        """Return one row as a table.
-
-        Parameters
-        ----------
-        x : array of shape (n_features,), sparse row, or dict from names to numbers
-        grow : bool
-            Whether new names become columns; else they count as zero.
-        """
+        """Return one row as a table. New names become columns if it may `grow`; else they count as zero."""
         if is_dict(x):
             if grow:
                 self._add_names(x)
@@ -733,18 +705,11 @@ class Stream:
     def merge(self, others: Sequence[Stream], shares: Sequence[float] | None = None) -> Stream:
         """Return a stream whose state is the weighted mean of this one's and others', of the same settings.
 
-        Classes that only some of them have are first added to the others, which changes them.
-
-        Parameters
-        ----------
-        others : sequence of Stream
-        shares : sequence of float, optional
-            Weight of each, this stream first; equal by default. They are scaled to add up to one.
+        Classes that only some of them have are first added to the others, which changes them. The shares, this stream's
+        first, are scaled to add up to one; they are equal by default.
         """
         streams = [self, *others]
-        weight = np.asarray([1.0] * len(streams) if shares is None else shares, dtype=np.float64)
-        if weight.shape != (len(streams),) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
-            raise InvalidInput(f"shares={shares!r} are not {len(streams)} weights from 0 with a positive sum.")
+        weight = scaled_shares([1.0] * len(streams) if shares is None else shares, len(streams))
         alike = all(
             stream.state is not None
             and stream.columns == self.columns
@@ -759,7 +724,7 @@ class Stream:
             stream.meet(seen)
         algorithm, room = self.settings.algorithm, max(stream.state.W.shape[1] for stream in streams)
         states = [s.state if s.state.W.shape[1] == room else algorithm.widen(s.state, room) for s in streams]
-        state = algorithm.merge(states, weight / weight.sum())
+        state = algorithm.merge(states, weight)
         trials, mistakes = sum(s.trials for s in streams), sum(s.mistakes for s in streams)
         return type(self)(self.settings, Learned(seen, state, trials, mistakes, tuple(self.columns or ())))
 
