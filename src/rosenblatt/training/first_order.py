@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.table import part_of
 from rosenblatt.engine.epoch import LEAST_SCALE, NO_LOG, Learner, UpdateLog, Weights, run_csr, run_dense, settle
 from rosenblatt.engine.joint import run_joint
 from rosenblatt.engine.rows import Dense, Hyperplanes
@@ -35,10 +34,6 @@ Array = npt.NDArray[Any]
 # Bytes of weights, or of lag, that the caches of most machines hold; and of a cache line.
 CACHED_BYTES = 1 << 22
 LINE_BYTES = 64
-# Steps of trials that are collected before they are added to the lag. To collect them pays from so many entries of rows
-# per feature, else the lag is not accessed less often; and from so many problems, else sorting takes longer.
-WAITING_STEPS = 1 << 19
-ENTRIES_PER_FEATURE, MANY_PROBLEMS = 0.5, 24
 
 stored("Weights")(Weights)
 
@@ -367,37 +362,9 @@ def _run_classes(rule: Any, learner: Learner, args: EpochArgs, state: Weights, t
     if args.joint:
         run_joint_classes(rule, learner, rows, task, args.order, state, target, counts)
         return
-    batch, products = None if target is state else target, np.empty(state.b.size, state.b.dtype)
-    for order, steps in _with_steps(learner, args, target):
-        run_classes(rule, learner, rows, task, order, args.active, state, batch, counts, products, steps)
-
-
-def _with_steps(learner: Learner, args: EpochArgs, target: Weights) -> Iterator[tuple[Array, Array]]:
-    """Yield the rows of an epoch in parts, each with an array of zeros for its steps.
-
-    If the lag is larger than a cache, the steps of many trials are collected, and added to the lag together.
-    """
-    lag, (problems, features) = target.lag, target.lag.shape
-    several = lag.nbytes > CACHED_BYTES and order_of(lag) == "F" and problems >= MANY_PROBLEMS
-    size, n_rows = max(1, WAITING_STEPS // problems), args.size
-    entries = args.rows.data.size / max(1, args.rows.indptr.size - 1) * min(size, n_rows) if several else 0
-    if entries < ENTRIES_PER_FEATURE * features:
-        yield args.order, np.zeros((2, problems))
-        return
-    from rosenblatt.engine.classes import add_waiting  # imports Numba
-
-    place = np.empty(features + 1, args.rows.indptr.dtype)
-    first, last = args.active[0], args.active[-1] + 1
-    for start in range(0, n_rows, size):
-        order = part_of(args.order, start, size, n_rows)
-        if may_fold(learner, target, order.size or n_rows):  # into the lag, which must be complete by then
-            yield order, np.zeros((2, problems))
-            continue
-        steps = np.zeros((1 + (order.size or n_rows), problems))
-        yield order, steps
-        count = np.diff(args.rows.indptr)[order].sum() if order.size else args.rows.data.size
-        rooms = place, np.empty(count, np.int32), np.empty(count, args.rows.data.dtype)
-        add_waiting(args.rows, order, steps[1:], lag.T, first, last, *rooms)
+    batch = None if target is state else target
+    products, steps = np.empty(state.b.size, state.b.dtype), np.zeros((2, state.b.size))
+    run_classes(rule, learner, rows, task, args.order, args.active, state, batch, counts, products, steps)
 
 
 def may_fold(learner: Learner, state: Weights, trials: int) -> bool:
