@@ -39,12 +39,7 @@ def row_numbers(rows: Array) -> Array:
 def part_of(subset: Array, first: int, size: int, n_rows: int) -> Array:
     """Return the numbers of `size` rows of a subset, from position `first` on; empty stands for all rows.
 
-    Parameters
-    ----------
-    subset : int array
-        Row numbers; empty for all `n_rows` rows as they are stored.
-    n_rows : int
-        Number of rows in the table.
+    An empty subset stands for all `n_rows` rows of the table, as they are stored.
     """
     if first == 0 and size >= n_rows:
         return subset

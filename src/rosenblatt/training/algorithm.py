@@ -338,14 +338,7 @@ def start_state(
 ) -> Any:
     """Return a state with the initial weights (w0, b0), or the algorithm's own start if `init` is None.
 
-    Parameters
-    ----------
-    table : Table
-        Rows to learn from.
-    rate_scale : float
-        Unit of the weights.
-    by_pairs : bool
-        Whether a row teaches a few of the problems instead of all.
+    The weights are in units of `rate_scale`. If problems are `by_pairs`, a row teaches a few of them instead of all.
     """
     features, order = table.shape[1], best_order(algorithm, problems, table, by_pairs=by_pairs)
     if 4.0 * problems * (features + 1) ** 2 > FEW_WEIGHTS:  # else any state fits

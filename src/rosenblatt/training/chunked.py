@@ -111,16 +111,7 @@ def learn_chunks(job: ChunkedJob, resume: Resumption | None = None) -> Outcome:
 
     Labels that the first chunk does not have are unknown when training begins. If one appears, the rest of the source
     is read for its labels, and training starts over: the result does not depend on where it appeared.
-
-    Parameters
-    ----------
-    resume : Resumption, optional
-        A training to continue.
-
-    Raises
-    ------
-    InvalidInput
-        If there are fewer than two classes, a row has a label that was not announced, or the weights overflow.
+    With `resume`, an earlier training continues.
     """
     if job.plan.order == "random":
         raise InvalidInput("Rows of a file cannot be drawn at random. Choose shuffle=True or False.")

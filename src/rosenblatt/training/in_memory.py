@@ -59,13 +59,7 @@ class Job:
 
 
 def run(job: Job, state: Any) -> Run:
-    """Train `state` in place, and return the record.
-
-    Parameters
-    ----------
-    state : NamedTuple of arrays
-        Of the job's algorithm; in units of the learning rate if that only scales the weights.
-    """
+    """Train `state` in place, which is in units of the learning rate if that only scales the weights."""
     if job.plan.batch and not job.algorithm.finite_updates:
         raise InvalidInput("Batch updates are for the perceptron without a penalty. Drop batch=True, or the penalty.")
     if job.plan.n_jobs == 1:

@@ -85,16 +85,7 @@ def shard_seed(seed: int, *numbers: int) -> int:
 def merge_tree(parts: Iterable[Merged], merge: Callable[[Merged, Merged], Merged]) -> Merged:
     """Merge neighbours by twos, level by level, in memory for a logarithm of their number.
 
-    Parameters
-    ----------
-    parts : iterable
-        In the order of their shards, at least one.
-    merge : callable
-        Of two neighbours.
-
-    Returns
-    -------
-    The merged part, which depends on the order and the number of the parts only.
+    The result depends only on the number of the parts and on their order, which is that of the shards.
     """
     levels: list[tuple[int, Merged]] = []  # (how many parts, merged); as the digits of a binary counter
     for part in parts:

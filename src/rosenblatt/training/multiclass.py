@@ -96,13 +96,7 @@ def make_task(
     """Return the task of classification: the sign and the cost of each row in each problem.
 
     As in scikit-learn, one-vs-all weights the class that a problem looks for, and not the rest.
-
-    Parameters
-    ----------
-    label, sign, weight, bias
-        As in `rosenblatt.engine.rows.Task`.
-    class_cost : array of shape (n_classes,), optional
-        Factor of the steps for each class; one by default.
+    `class_cost` is the factor of the steps for each class, one by default; the others are as in `Task`.
     """
     if class_cost is None:
         class_cost = np.ones(sign.shape[0])

@@ -95,12 +95,8 @@ class EpochRunner:
     def _divide(self, plan: Plan, problems: int, multiclass: str, names: tuple[Any, ...], *, together: bool) -> None:
         """Divide a run into parts: one for each problem, or a single one if the problems end together.
 
-        Parameters
-        ----------
-        names : tuple
-            Labels of the classes; empty for none.
-        together : bool
-            Whether the problems end together even if they are not joint.
+        `names` are the labels of the classes, if they have any; `together` is for problems that end together without
+        being joint.
         """
         self.plan, self.multiclass = plan, multiclass
         self.joint = multiclass == "joint" and problems > 1

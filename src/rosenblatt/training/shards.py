@@ -164,11 +164,7 @@ def cut(
     """Yield the number and the rows of each non-empty shard of a table: neighbours, in equal numbers.
 
     Values are not copied.
-
-    Parameters
-    ----------
-    table, classes, label, weight, subset
-        Of all rows, as in a `ShardBlock`.
+    The arguments are those of all rows, as in a `ShardBlock`.
     """
     for number, span in spans_of_shards(subset.size or table.shape[0], shards):
         rows = subset[span.start : span.stop]
