@@ -407,12 +407,11 @@ class Stream:
         if not (self.classes[1:] > self.classes[:-1]).all():  # the loops index by number
             raise self._other_classes()
         seen = np.unique(np.concatenate([self.classes, classes])) if self.classes.size else np.unique(classes)
-        if seen.size == self.classes.size:
-            if self.state is not None:
-                self._open()
-            return
         if self.state is not None:
             self._open()
+        if seen.size == self.classes.size:
+            return
+        if self.state is not None:
             if not self.settings.supports_new_classes:
                 new = sorted(set(seen.tolist()) - set(self.classes.tolist()))
                 raise InvalidInput(
@@ -746,8 +745,7 @@ class RegressionStream(Stream):
 
     def learn_one(self, x: Any, y: Any) -> bool:
         """Learn from one row, as from a chunk; a regression has no mistakes."""
-        self.learn(self.row_table(x, grow=True), [y], np.empty(0))
-        return False
+        return self._learn_as_chunk(x, y)
 
     def meet(self, classes: Array) -> None:
         """Do nothing: a regression has no classes."""
