@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -111,6 +112,16 @@ def test_a_sound_state_that_replaces_another_is_learned_from(model):
     before = fresh._stream.state.t.copy()
     model.learn_one(X[0], Y[0])
     assert np.array_equal(model._stream.state.t, before + 1)
+
+
+@pytest.mark.parametrize(
+    "model", [Perceptron(), VotedPerceptron(), KernelPerceptron(), KernelPerceptron(budget=5)], ids=repr
+)
+def test_a_model_that_is_mapped_into_memory_is_a_model(model, tmp_path):
+    joblib.dump(model.partial_fit(X, Y), tmp_path / "model")
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    assert mapped.predict(X).tolist() == model.predict(X).tolist()
+    assert mapped.partial_fit(X, Y).predict(X).tolist() == model.partial_fit(X, Y).predict(X).tolist()
 
 
 def test_a_narrower_state_is_compared_with_the_rows():

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rosenblatt.kernels.kernels import Objects, Similarity, take
 from rosenblatt.kernels.loops import add_votes
 from rosenblatt.kernels.threads import Threads, pieces
-from rosenblatt.storage.checks import check_array, check_record
+from rosenblatt.storage.checks import check_array
 from rosenblatt.storage.registry import expect, stored
 
 Array = npt.NDArray[Any]
@@ -70,8 +70,8 @@ class Expansion:
         check_array("the coefficients", self.coef, "d", (problems, count))
         check_array("the numbers of the support", self.rows, "l", (count,))
         expect(np.all(self.trials >= 0) and np.all(self.rows >= 0), "the expansion has trials or rows below zero")
-        check_record("the log", log, Log)
-        length = (log.slot.size,)
+        expect(type(log) is Log, "the log is not a Log")
+        length = (np.size(log.slot),)
         for name, limit in (("slot", count), ("problem", problems)):
             numbers = getattr(log, name)
             check_array(f"{name} of the log", numbers, "l", length)

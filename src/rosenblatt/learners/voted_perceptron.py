@@ -24,7 +24,7 @@ from rosenblatt.learners import shared
 from rosenblatt.learners.base import Facts, choose_aggregate, steady
 from rosenblatt.learners.contract import check_is_fitted
 from rosenblatt.learners.linear import LinearClassifier
-from rosenblatt.storage.checks import check_array, check_record, check_rows, shape_of
+from rosenblatt.storage.checks import check_array, check_rows, shape_of
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Row, RowTask, refuse_replaced
 from rosenblatt.training.first_order import FirstOrder
@@ -206,7 +206,7 @@ class VotedStream(Stream):
         each = type(self.updates) is list and len(self.updates) == self.state.b.size
         expect(each, "it has not kept its updates. Fit again")
         for updates in self.updates:
-            check_record("an update", updates, VoteUpdates)
+            expect(type(updates) is VoteUpdates, "an update is not a VoteUpdates")
             count = shape_of(updates.factor)[:1] or (0,)
             check_array("the factors of the updates", updates.factor, "d", count)
             check_array("the trials of the updates", updates.trial, "l", count)

@@ -22,7 +22,7 @@ from rosenblatt.engine.frame import run_epoch
 from rosenblatt.engine.rows import Counts, Csr, Hyperplanes, Task
 from rosenblatt.engine.single import as_rows, is_sound, learn_state_row, score_row, touched_finite
 from rosenblatt.errors import InvalidInput
-from rosenblatt.storage.checks import check_layout, check_record
+from rosenblatt.storage.checks import check_layout
 from rosenblatt.storage.registry import Fault, expect
 
 Array = npt.NDArray[Any]
@@ -166,7 +166,9 @@ class Algorithm:
 
     def check_arrays(self, state: Any, *, finite: bool = False) -> None:
         """Raise a `Fault` unless the loops can read the arrays of a state: their types, shapes and memory orders."""
-        check_record("the state", state, self.state_class)
+        expect(type(state) is self.state_class, f"the state is not a {self.state_class.__name__}")
+        # Arrays of a subclass are fine: those of a model that joblib has mapped into memory.
+        expect(all(isinstance(array, np.ndarray) for array in state), "the state has values that are not arrays")
         shaped = state.W.ndim == 2 and state.b.ndim == 1
         expect(shaped, f"the state has weights of shape {state.W.shape} and biases of shape {state.b.shape}. Fit again")
         problems, features = state.W.shape
