@@ -20,14 +20,6 @@ LINE_CHARACTERS = 100  # of a repr
 def short_repr(value: Any) -> str:
     """Return the repr of a value on one line of at most 80 characters; arrays and long collections are shortened.
 
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> short_repr("l2"), short_repr(range(3)), short_repr(tuple(range(1000)))
@@ -111,19 +103,7 @@ def count(number: int, noun: str, nouns: str = "") -> str:
 
 
 def rounded_up(value: float, digits: int = 6) -> str:
-    """Return a number rounded up to some significant digits, for upper bounds.
-
-    Parameters
-    ----------
-    value : float or int
-        Its exact value is rounded.
-    digits : int
-        At most 15.
-
-    Returns
-    -------
-    str
-        In the format of Python's "g".
+    """Return the exact value of a number rounded up to at most 15 significant digits, as "g" writes it.
 
     Examples
     --------
@@ -172,18 +152,7 @@ BOUNDS = {"lower": rounded_down, "upper": rounded_up, "ceiling": rounded_up, "ra
 
 
 def brief(record: Any, leading: Sequence[str] = ()) -> str:
-    """Return a short repr of a dataclass: the fields that are not empty, each abbreviated.
-
-    Parameters
-    ----------
-    record : dataclass
-    leading : sequence of str
-        Fields that come first.
-
-    Returns
-    -------
-    str
-    """
+    """Return a short repr of a dataclass: the fields that are not empty, each abbreviated, some of them `leading`."""
     names = dict.fromkeys([*leading, *(field.name for field in fields(record))])
     values = ((name, getattr(record, name)) for name in names)
     items = [f"{name}={_field_repr(name, value)}" for name, value in values if not _is_empty(value)]

@@ -16,6 +16,7 @@ standard output.
 import argparse
 import contextlib
 import copy
+import dataclasses
 import io
 import json
 import mmap
@@ -433,6 +434,40 @@ def set_attribute(model, random):
         setattr(model, name, copy.deepcopy(values[random.integers(len(values))]))
 
 
+def resized(array, random):
+    """Return an array with other sides, another type, or gaps between its values."""
+    kind = random.integers(5)
+    if kind == 0:
+        return array[..., :-1].copy() if array.ndim else array
+    if kind == 1:
+        return array[:-1].copy() if array.ndim else array
+    if kind == 2:
+        return array.astype([np.float32, np.float64, np.int64, np.int32][random.integers(4)])
+    if kind == 3:
+        return np.repeat(array, 2, axis=-1)[..., ::2]
+    return ARRAYS[random.integers(len(ARRAYS) - 1)]
+
+
+def replace_learned(model, random):
+    """Replace an array of the state, the columns of the names, the classes, or a part of an expansion."""
+    if "_expansion" in vars(model):
+        fields = ["coef", "rows", "trials"]
+        name = fields[random.integers(3)]
+        array = np.asarray(getattr(model._expansion, name))
+        model._expansion = dataclasses.replace(model._expansion, **{name: resized(array, random)})
+    stream = vars(model).get("_stream")
+    if stream is None or stream.state is None:
+        return
+    kind = random.integers(6)
+    if kind == 0 and stream.columns is not None:
+        stream.columns = type(stream.columns)({name: int(random.integers(-9, 99)) for name in stream.columns})
+    elif kind == 1:
+        stream.classes = np.arange(random.integers(1, 6))[:: 1 if random.integers(2) else -1]
+    else:
+        name = stream.state._fields[random.integers(len(stream.state))]
+        stream.state = stream.state._replace(**{name: resized(getattr(stream.state, name), random)})
+
+
 def store(model, random):
     """Save a model and load it."""
     if hasattr(model, "get_params"):
@@ -441,7 +476,10 @@ def store(model, random):
         rosenblatt.load(file.getvalue())
 
 
-STEPS = (predict, predict, learn, learn, learn_one, learn_one, fit, set_parameter, set_parameter, set_attribute, store)
+STEPS = (
+    *(predict, predict, learn, learn, learn_one, learn_one, fit, set_parameter, set_parameter, set_attribute),
+    *(replace_learned, store),
+)
 
 
 def use(model, random):

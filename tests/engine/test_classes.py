@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.classes import CACHED_WEIGHT_BYTES, add_to_vectors, dot_vectors, pointer
 from rosenblatt.engine.jit import compiled
+from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.engine.scores import score
-from rosenblatt.training.algorithm import as_hyperplanes
 
 
 @compiled()
@@ -67,7 +67,7 @@ def test_weights_side_by_side_give_the_same_bits():
     X[random.random(X.shape) < 0.5] = 0.0
     rows, out = as_table(sp.csr_array(X)).rows, np.empty((2, 50, 11))
     for place, order in enumerate("CF"):
-        score(rows, np.empty(0, np.int32), as_hyperplanes(np.asarray(W, order=order), np.zeros(11)), out[place])
+        score(rows, np.empty(0, np.int32), Hyperplanes(np.asarray(W, order=order), np.zeros(11)), out[place])
     assert out[0].tobytes() == out[1].tobytes()
 
 
@@ -80,5 +80,5 @@ def test_weights_that_are_prefetched_are_used_alike():
     for subset in (np.empty(0, np.int32), random.permutation(40)[:25].astype(np.int32)):
         out = np.empty((2, subset.size or 40, 20))
         for place, order in enumerate("CF"):
-            score(as_table(X).rows, subset, as_hyperplanes(np.asarray(W, order=order), np.zeros(20)), out[place])
+            score(as_table(X).rows, subset, Hyperplanes(np.asarray(W, order=order), np.zeros(20)), out[place])
         assert out[0].tobytes() == out[1].tobytes()

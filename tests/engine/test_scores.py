@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from hypothesis import given
 
 from rosenblatt.data.table import ALL_ROWS, as_table
+from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.engine.scores import all_finite, misfits, score, weigh_errors
-from rosenblatt.training.algorithm import as_hyperplanes
 from rosenblatt.training.multiclass import coding_matrix, make_task
 from strategies import integer_sets
 
@@ -22,7 +22,7 @@ def test_the_scores_of_some_rows_or_all_are_products(kind, order, data):
     for subset in (np.empty(0, np.int32), np.array([len(X) - 1, 0, 0], np.int32)):
         some = X[subset] if subset.size else X
         out = np.empty((len(some), 9))
-        score(as_table(kind(X)).rows, subset, as_hyperplanes(W, b), out)
+        score(as_table(kind(X)).rows, subset, Hyperplanes(W, b), out)
         np.testing.assert_array_equal(out, some @ W.T + b)
 
 
@@ -35,7 +35,7 @@ def test_rows_whose_class_does_not_win_are_errors_and_so_are_ties(kind, classes,
     weight = np.arange(1.0, len(X) + 1)
     task = make_task(label, sign, "ovr", weight=weight, bias=1.0)
     W = np.round(np.linspace(-1, 1, sign.shape[1] * X.shape[1])).reshape(sign.shape[1], -1)
-    planes, scores = as_hyperplanes(W, np.zeros(len(W))), X @ W.T
+    planes, scores = Hyperplanes(W, np.zeros(len(W))), X @ W.T
     if classes == 2:
         wrong = ~((2 * label - 1) * scores[:, 0] > 0)
     else:

@@ -6,13 +6,14 @@ import scipy.sparse as sp
 
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.rows import Dense
-from rosenblatt.engine.single import is_finite_row, touched_finite
+from rosenblatt.engine.single import is_sound, touched_finite
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
 def test_a_row_that_would_lead_astray_is_told(value):
-    assert is_finite_row(Dense(np.ones((1, 3))))
-    assert not is_finite_row(Dense(np.array([[0.0, value, 1.0]])))
+    assert is_sound(Dense(np.ones((1, 3))), np.zeros((2, 3)))
+    assert not is_sound(Dense(np.ones((1, 3))), np.zeros((2, 2)))
+    assert not is_sound(Dense(np.array([[0.0, value, 1.0]])), np.zeros((2, 3)))
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])

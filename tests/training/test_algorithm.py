@@ -259,7 +259,7 @@ def test_weights_whose_squares_overflow_are_finite_and_no_warning_says_otherwise
     large = np.array([[np.finfo(dtype).max, 1.0]], dtype)
     none = np.zeros_like(large)
     for W, b, finite in ((large, 1.0, True), (large, np.inf, False), (none, np.nan, False), (none, 1.0, True)):
-        assert all_finite(Hyperplanes(W, np.array([b], dtype), np.ones(1))) is finite
+        assert all_finite(Hyperplanes(W, np.array([b], dtype))) is finite
 
 
 def state_of(problems, features, order="C"):

@@ -171,18 +171,14 @@ def sparse_pass(problems, order, dtype):
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("problems", [3, 21])
 @pytest.mark.parametrize(("order", "dtype"), [("stored", "f4"), ("mixed", "f8"), ("drawn", "f8")])
-def test_a_lag_that_waits_changes_no_bit(name, problems, order, dtype, monkeypatch):
-    algorithm, states = LEARNERS[name], []
-    for cached, many, waiting in ((1 << 22, 24, 1 << 19), (0, 2, 1 << 19), (0, 2, 16 * problems)):
-        monkeypatch.setattr(first_order, "CACHED_BYTES", cached)
-        monkeypatch.setattr(first_order, "MANY_PROBLEMS", many)
-        monkeypatch.setattr(first_order, "WAITING_STEPS", waiting)
-        states.append(algorithm.start(problems, 30, dtype, "F"))
+def test_the_memory_order_of_the_weights_changes_no_bit(name, problems, order, dtype):
+    algorithm = LEARNERS[name]
+    states = [algorithm.start(problems, 30, dtype, memory) for memory in ("C", "F")]
+    for state in states:
         for _ in range(2):
-            algorithm.run_epoch(sparse_pass(problems, order, dtype), states[-1], states[-1])
-    for one, other in (states[:2], states[1:]):
-        for field in one._fields:
-            assert getattr(one, field).tobytes("K") == getattr(other, field).tobytes("K"), field
+            algorithm.run_epoch(sparse_pass(problems, order, dtype), state, state)
+    for field, one, other in zip(states[0]._fields, *states, strict=True):
+        assert one.tobytes("C") == other.tobytes("C"), field
     assert states[0].lag.any()
 
 

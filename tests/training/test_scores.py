@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from hypothesis import given
 
 from rosenblatt.data.table import ALL_ROWS, as_table
+from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.training import scores as module
-from rosenblatt.training.algorithm import as_hyperplanes
 from rosenblatt.training.scores import scores
 from strategies import integer_sets
 
@@ -22,4 +22,4 @@ def test_scores_are_products_whatever_the_pieces(kind, entries, data):
         patch.setattr(module, "PIECE_ENTRIES", entries)
         for subset in (ALL_ROWS, np.array([0, len(X) - 1], np.int32)):
             some = X[subset] if subset.size else X
-            np.testing.assert_array_equal(scores(as_table(kind(X)), as_hyperplanes(W, b), subset), some @ W.T + b)
+            np.testing.assert_array_equal(scores(as_table(kind(X)), Hyperplanes(W, b), subset), some @ W.T + b)

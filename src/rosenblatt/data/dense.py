@@ -146,13 +146,7 @@ def check_shape(shape: tuple[int, ...]) -> None:
 def refuse_infinite(values: Array, row: int, columns: Array | None = None) -> None:
     """Raise an error that names the value of a row that is not finite, or reports that its norm overflows.
 
-    Parameters
-    ----------
-    values : array
-        The stored values of the row.
-    row : int
-    columns : array, optional
-        The column of each value; by default all columns in order.
+    `values` are those stored, in these `columns`; by default in all columns in order.
     """
     faulty = np.flatnonzero(~np.isfinite(values))
     if faulty.size == 0:

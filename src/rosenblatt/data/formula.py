@@ -16,7 +16,6 @@ def design(data: Any, y: Any, formula: Any) -> tuple[Any, Any]:
 
     Parameters
     ----------
-    data : data frame
     y : None
         Must be None: the formula names the labels.
     formula : str

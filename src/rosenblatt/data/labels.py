@@ -31,9 +31,8 @@ def check_column(y: Any, n_samples: int) -> Array:
         raise InvalidInput(
             f"y cannot be read as one label for each row: {error}. Pass a flat list of labels."
         ) from None
-    values = (
-        values.astype(object) if values.dtype.kind == "T" else values
-    )  # NumPy's StringDType, which may hold missing values
+    if values.dtype.kind == "T":  # NumPy's StringDType, which may hold missing values
+        values = values.astype(object)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
@@ -99,19 +98,7 @@ def _of_mixed_types(labels: Any) -> InvalidInput:
 
 
 def as_labels(y: Any, n_samples: int) -> tuple[Array, Array]:
-    """Return the sorted classes in y, and the index of each row's class.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-    n_samples : int
-        Expected number of labels.
-
-    Returns
-    -------
-    classes : array of shape (n_classes,)
-    label : int32 array of shape (n_samples,)
-    """
+    """Return the sorted classes in y, and the index of each row's class as int32; there must be `n_samples` labels."""
     values = check_column(y, n_samples)
     if values.dtype.kind == "f" and np.any(values != np.floor(values)):
         raise InvalidInput(

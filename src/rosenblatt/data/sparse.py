@@ -170,10 +170,6 @@ def _check_range(name: str, index: Array, size: int) -> None:
 def check_sparse(X: Any) -> Any:
     """Check the arrays of a sparse matrix before scipy converts or multiplies it.
 
-    Parameters
-    ----------
-    X : scipy sparse matrix or array
-
     Returns
     -------
     scipy sparse matrix or array
@@ -208,10 +204,6 @@ def as_csr(X: Any) -> Any:
     """Return a sparse matrix of any format as CSR; X itself if it is CSR already.
 
     It is checked before scipy reads it. The column indices of a matrix that was CSR already are not checked.
-
-    Parameters
-    ----------
-    X : scipy sparse matrix or array
 
     Raises
     ------

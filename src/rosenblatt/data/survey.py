@@ -74,19 +74,9 @@ def _median(values: Array) -> float:
 
 
 def survey(table: Table, subset: Array = ALL_ROWS) -> Survey:
-    """Return the sizes of the values in some rows.
+    """Return the sizes of the values in a sample of the rows of a subset; empty: of all rows.
 
     Dense and sparse copies of the same rows give the same result; stored zeros do not count.
-
-    Parameters
-    ----------
-    table : Table
-    subset : int array
-        Rows to sample from; empty for all.
-
-    Returns
-    -------
-    Survey
     """
     n_rows = subset.size or table.shape[0]
     rows = np.arange(0, n_rows, -(-n_rows // SURVEYED_ROWS))  # evenly spread

@@ -39,13 +39,7 @@ def row_numbers(rows: Array) -> Array:
 def part_of(subset: Array, first: int, size: int, n_rows: int) -> Array:
     """Return the numbers of `size` rows of a subset, from position `first` on; empty stands for all rows.
 
-    Parameters
-    ----------
-    subset : int array
-        Row numbers; empty for all `n_rows` rows as they are stored.
-    first, size : int
-    n_rows : int
-        Number of rows in the table.
+    An empty subset stands for all `n_rows` rows of the table, as they are stored.
     """
     if first == 0 and size >= n_rows:
         return subset
@@ -54,26 +48,13 @@ def part_of(subset: Array, first: int, size: int, n_rows: int) -> Array:
 
 @dataclass(frozen=True)
 class Table:
-    """Validated rows.
+    """Validated rows."""
 
-    Attributes
-    ----------
-    rows : Dense or Csr
-        The rows, in place where the input allowed it.
-    shape : (int, int)
-        Number of rows and of features.
-    dtype : numpy.dtype
-        float32 or float64: the type of the values, and of the weights trained on them.
-    largest : float
-        Largest squared Euclidean norm of a row.
-    exact : array of the shape of `values`, or None
-        The values themselves, integers and Fractions, where `rows` holds them rounded; for proofs only.
-    """
-
-    rows: Dense | Csr
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]
-    largest: float
+    rows: Dense | Csr  # the rows, in place where the input allowed it
+    shape: tuple[int, int]  # number of rows and of features
+    dtype: np.dtype[Any]  # float32 or float64: the type of the values, and of the weights trained on them
+    largest: float  # largest squared Euclidean norm of a row
+    # The values themselves, integers and Fractions, where `rows` holds them rounded; for proofs only.
     exact: Array | None = None
 
     @property
@@ -111,14 +92,6 @@ def as_table(X: Any) -> Table:
 
     float32 and float64 values are used in place, in C-contiguous arrays and in CSR matrices with int32 or int64
     indices; anything else is converted once.
-
-    Parameters
-    ----------
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-
-    Returns
-    -------
-    Table
 
     Raises
     ------
@@ -178,14 +151,6 @@ def too_long(largest: float, dtype: np.dtype[Any]) -> bool:
 
 def learnable(table: Table) -> Table:
     """Return rows whose products neither overflow nor underflow, converted to float64 if float32 is too narrow.
-
-    Parameters
-    ----------
-    table : Table
-
-    Returns
-    -------
-    Table
 
     Raises
     ------

@@ -33,8 +33,7 @@ SPREAD = 8
 def run_classes(rule, learner, rows, task, order, active, weights, into, counts, products, steps):
     """Present sparse rows to the `active` problems, as `run_csr` does, all problems of a row at once.
 
-    There is room to work in: `products` for a number for each problem, and two rows of `steps`, all zero, likewise.
-    With a row more of steps than trials, what each trial adds to the lag of the average is left there.
+    `products` has room for a number for each problem, and `steps`, all zero, for two: of its weights and of its lag.
     """
     if into is None:
         into = weights
@@ -65,7 +64,7 @@ def run_classes(rule, learner, rows, task, order, active, weights, into, counts,
                 factor, bias = sign * step / scale[p], sign * step * task.bias
                 steps[0, p] = factor
                 if learner.averaged:
-                    steps[min(t + 1, steps.shape[0] - 1), p] = scale_sum[p] * factor
+                    steps[1, p] = scale_sum[p] * factor
                     lag_b[p] += seen[p] * bias
                 b[p] += bias
                 if learner.log.row.size:
@@ -172,9 +171,9 @@ def add_all(rows, i, W, lag, active, steps):
     k, end = np.intp(rows.indptr[i]), np.intp(rows.indptr[i + 1])
     data, indices, problems = pointer(rows.data), pointer(rows.indices), pointer(active)
     weights, lags, now, later = pointer(W), pointer(lag), pointer(steps[0]), pointer(steps[1])
-    stride, n_active, averages = W.shape[0], active.size, (lag.shape[1] > 0) & (steps.shape[0] == 2)
+    stride, n_active = W.shape[0], active.size
     _add_active(data, indices, k, end, weights, stride, problems, n_active, now)
-    if averages:
+    if lag.shape[1] > 0:
         _add_active(data, indices, k, end, lags, stride, problems, n_active, later)
 
 
@@ -254,73 +253,6 @@ def _add_active(data, indices, k, end, W, stride, active, n_active, steps):
 
 
 # -------------------------------------------------------------------------------------------- averages of many weights
-
-
-# Steps that are not zero, at most one in so many, are added one by one.
-FEW_STEPS = 8
-
-
-@compiled()
-def add_waiting(rows, order, steps, lag, first, last, place, trial, value):
-    """Add the rows in `order` (empty: all as they are stored), each times its `steps`, to the lag of problems.
-
-    Problems `first` to `last` are meant; steps are (trials, problems), and lag is (features, problems). What is added
-    to a lag comes in the order of the trials, so that no bit depends on the way.
-
-    There is room to work in: `place` for one more than the features, `trial` and `value` for all entries.
-    """
-    moved = 0
-    for t in range(steps.shape[0]):
-        for p in range(first, last):
-            moved += steps[t, p] != 0.0
-    if FEW_STEPS * moved <= steps.shape[0] * (last - first):
-        _add_each(rows, order, steps, lag, first, last)
-    else:
-        _sort_entries(rows, order, steps.shape[0], place, trial, value)
-        _add_by_feature(steps, lag, np.uint64(first), np.uint64(last), place, trial, value)
-
-
-@compiled()
-def _add_each(rows, order, steps, lag, first, last):
-    data, indices, indptr = rows.data, rows.indices, rows.indptr
-    for t in range(steps.shape[0]):
-        i = order[t] if order.size else t
-        for p in range(first, last):
-            step = steps[t, p]
-            if step != 0.0:
-                for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-                    lag[np.uint64(indices[k]), p] += step * data[k]
-
-
-@compiled()
-def _sort_entries(rows, order, trials, place, trial, value):
-    """Write the trial and the value of each entry, by column; `place` then says where those of a column end."""
-    data, indices, indptr = rows.data, rows.indices, rows.indptr
-    place[:] = 0
-    for t in range(trials):
-        i = order[t] if order.size else t
-        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            place[np.uint64(indices[k]) + np.uint64(1)] += 1
-    for j in range(1, place.size):
-        place[j] += place[j - 1]
-    for t in range(trials):
-        i = order[t] if order.size else t
-        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            entry = np.uint64(place[np.uint64(indices[k])])
-            place[np.uint64(indices[k])] += 1
-            trial[entry], value[entry] = t, data[k]
-
-
-@compiled()
-def _add_by_feature(steps, lag, first, last, place, trial, value):
-    """Add up feature by feature: each lag is read and written once, and not for each of its entries."""
-    entry = np.uint64(0)
-    for j in range(lag.shape[0]):
-        while entry < np.uint64(place[j]):
-            t, x = np.uint64(trial[entry]), value[entry]
-            for p in range(first, last):
-                lag[j, p] += steps[t, p] * x
-            entry += np.uint64(1)
 
 
 @compiled()

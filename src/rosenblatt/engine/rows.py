@@ -64,11 +64,10 @@ class Counts(NamedTuple):
 
 
 class Hyperplanes(NamedTuple):
-    """Weights ready for use: problem p scores W[p].x + b[p]."""
+    """Weights ready for use, averaged and with penalties applied: problem p scores W[p].x + b[p]."""
 
     W: np.ndarray  # (problems, features)
     b: np.ndarray  # (problems,)
-    scale: np.ndarray  # (problems,) ones
 
 
 # ----------------------------------------------------------------------------------------------------------- dense rows

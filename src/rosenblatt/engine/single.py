@@ -77,6 +77,7 @@ overload(view_rows, jit_options=INLINED)(lambda values, columns, W: VIEW_ROWS[co
 def learn_row(
     rule,
     steps,
+    active,
     known,
     sign,
     cost,
@@ -97,15 +98,20 @@ def learn_row(
 ):
     """Present a row of class c to all problems: `run_dense` or `run_csr` for one trial; `steps` are a `Learner`'s.
 
+    `active` has the numbers of all problems, or is None if they learn jointly: then only `run_joint` is compiled.
     Returns the mistakes of the first `known` problems, -1 if the row is not finite, -2 if the weights overflowed.
     """
     rows = as_rows(values, columns, W)
     if not is_sound(rows, W):
         return -1
-    weights, counts = Weights(W, b, t, scale, owed, paid, scale_sum, lag, lag_b, t), no_counts(b.size)
+    weights = Weights(W, b, t, scale, owed, paid, scale_sum, lag, lag_b, t)
+    counts = no_counts(1 if active is None else b.size)
     learner = Learner(steps[0], steps[1], steps[2], steps[3], steps[4], steps[5], NO_LOG)
     task, order = one_row(c, sign, cost, class_cost, bias)
-    run_rows(rule, learner, rows, task, order, np.arange(b.size), weights, counts)
+    if active is None:
+        run_joint(rule, learner, rows, task, order, weights, weights, counts)
+    else:
+        run_rows(rule, learner, rows, task, order, active, weights, counts)
     return outcome(rows, counts, known, W, b)
 
 
@@ -142,39 +148,6 @@ def learn_plain_row(
         if scale_sum is not None:
             scale_sum[p] += scale[p]
     return mistakes if safe or touched_finite(rows, W, b) else -2
-
-
-@compiled()
-def learn_joint_row(
-    rule,
-    steps,
-    known,
-    sign,
-    cost,
-    class_cost,
-    bias,
-    W,
-    b,
-    t,
-    scale,
-    owed,
-    paid,
-    scale_sum,
-    lag,
-    lag_b,
-    c,
-    values,
-    columns,
-):
-    """Run `run_joint` for one trial; as `learn_row`."""
-    rows = as_rows(values, columns, W)
-    if not is_sound(rows, W):
-        return -1
-    weights, counts = Weights(W, b, t, scale, owed, paid, scale_sum, lag, lag_b, t), no_counts(1)
-    learner = Learner(steps[0], steps[1], steps[2], steps[3], steps[4], steps[5], NO_LOG)
-    task, order = one_row(c, sign, cost, class_cost, bias)
-    run_joint(rule, learner, rows, task, order, weights, weights, counts)
-    return outcome(rows, counts, 1, W, b)
 
 
 @compiled()
@@ -253,14 +226,8 @@ def no_counts(parts):
 
 @compiled(forceinline=True)
 def is_sound(rows, W):
-    """Return whether the only row is finite and no wider than the weights."""
-    return fits(rows, W) and is_finite_row(rows)
-
-
-@compiled(forceinline=True)
-def is_finite_row(rows):
-    """Return whether the only row is finite, and so short that sums of its products will be."""
-    return square(rows, 0) <= longest(rows)
+    """Return whether the only row is no wider than the weights, and so short that sums of its products are finite."""
+    return fits(rows, W) and square(rows, 0) <= longest(rows)
 
 
 @compiled(forceinline=True)

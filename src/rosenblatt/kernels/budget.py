@@ -14,7 +14,7 @@ from rosenblatt.kernels import loops
 from rosenblatt.kernels.expansion import Expansion, expand
 from rosenblatt.kernels.runner import NO_SPANS, KernelJob, KernelRunner, run_job
 from rosenblatt.kernels.threads import Threads
-from rosenblatt.storage.checks import check_array, check_record
+from rosenblatt.storage.checks import check_array
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.training.multiclass import decision, winners
 from rosenblatt.training.plan import Run
@@ -61,7 +61,6 @@ class BudgetState:
 
     def check(self, size: int, rule: str, learned: Expansion) -> None:
         """Raise a `Fault` unless what was read from a file fits a budget and an expansion."""
-        check_record("the memory", self, BudgetState)
         expect(self.rule == rule, f"the memory is one of the rule {self.rule!r}")
         side, problems, count = 0 if rule == "random" else size, learned.trials.size, learned.rows.size
         check_array("gram of the memory", self.gram, "d", (side, side))

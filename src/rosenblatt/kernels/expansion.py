@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rosenblatt.kernels.kernels import Objects, Similarity, take
 from rosenblatt.kernels.loops import add_votes
 from rosenblatt.kernels.threads import Threads, pieces
-from rosenblatt.storage.checks import check_array, check_record
+from rosenblatt.storage.checks import check_array
 from rosenblatt.storage.registry import expect, stored
 
 Array = npt.NDArray[Any]
@@ -50,14 +50,15 @@ class Expansion:
         return cls(objects[:0], none, np.zeros((problems, 0)), np.zeros(problems, np.int64), log)
 
     def check(self) -> None:
-        """Raise a `Fault` unless the arrays from a file fit together; the caller checks the vectors."""
-        problems, count, log = self.trials.size, self.rows.size, self.log
+        """Raise a `Fault` unless the arrays fit together; the caller checks the vectors of a file."""
+        problems, count, log = np.size(self.trials), np.size(self.rows), self.log
+        expect(np.shape(self.vectors)[:1] == (count,), f"the expansion has {count} vectors, but others")
         check_array("the trials", self.trials, "l", (problems,))
         check_array("the coefficients", self.coef, "d", (problems, count))
         check_array("the numbers of the support", self.rows, "l", (count,))
         expect(np.all(self.trials >= 0) and np.all(self.rows >= 0), "the expansion has trials or rows below zero")
-        check_record("the log", log, Log)
-        length = (log.slot.size,)
+        expect(type(log) is Log, "the log is not a Log")
+        length = (np.size(log.slot),)
         for name, limit in (("slot", count), ("problem", problems)):
             numbers = getattr(log, name)
             check_array(f"{name} of the log", numbers, "l", length)

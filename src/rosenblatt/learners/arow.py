@@ -274,9 +274,9 @@ class Arow(TrialAlgorithm):
         """Whether an update changes the weights of the row's own features only: not with a full covariance."""
         return not self.full
 
-    def check_state(self, state: GaussianWeights) -> None:
-        """Raise a `Fault` unless a state from a file is sound."""
-        super().check_state(state)
+    def check_arrays(self, state: GaussianWeights, *, finite: bool = False) -> None:
+        """Raise a `Fault` unless the loops can read the arrays of a state, with its kind of covariance."""
+        super().check_arrays(state, finite=finite)
         expect((state.V.ndim == 3) == self.full, "the state has a covariance of another kind. Fit again")
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> GaussianWeights:

@@ -297,6 +297,7 @@ class EpochLearner(Estimator):
                 "warm_start continues a stream of dicts, but X is a table. Continue with learn_one, or fit a fresh "
                 "estimator."
             )
+        stream.check_arrays()
         same_width(width, stream.n_features)
         if names is not None and known is not None and not np.array_equal(names, known):
             raise InvalidInput(

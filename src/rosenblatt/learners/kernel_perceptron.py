@@ -38,6 +38,7 @@ from rosenblatt.learners.rows import UNCHECKED, labels_of, same_classes, same_wi
 from rosenblatt.storage.checks import check_array, check_classes, check_record, check_rows
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count
+from rosenblatt.training.algorithm import refuse_replaced
 from rosenblatt.training.multiclass import (
     by_pairs,
     class_costs,
@@ -421,6 +422,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             self._check_way()
             same_width(getattr(self, "n_features_in_", None), width)
             same_classes(classes, self.classes_)
+            self._check_arrays()
         weight = as_weights(sample_weight, objects.shape[0])
         used = used_rows(weight)
         if not warm:
@@ -483,6 +485,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         first = "_expansion" not in self.__dict__
         if not first:
             self._check_way()
+            self._check_arrays()
         objects, y, _ = self._objects(X, y, reset=first)
         found, number = as_labels(y, objects.shape[0])
         expected = [*([] if first else [self.classes_]), *([] if classes is None else [as_classes(classes)])]
@@ -631,6 +634,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
         chosen = choose_aggregate(aggregate, fitted.aggregate, possible)
         objects, _, matrix = fitted._objects(X, reset=False)
+        self._check_arrays()
         known = fitted._known()
         if len(known.coef) != count_problems(self.classes_.size, fitted.multiclass):
             raise InvalidInput(
@@ -708,6 +712,13 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         if self.budget is not None:
             self._memory.check(int(self.budget), self.budget_rule, learned)
         self._expose()
+
+    def _check_arrays(self) -> None:
+        """Raise an error unless the loops can read the expansion: whoever has the model can replace it."""
+        with refuse_replaced():
+            self._expansion.check()
+            if "_memory" in self.__dict__:
+                self._memory.check(self._memory.born.size, self._memory.rule, self._expansion)
 
     def _check_support(self, vectors: Any, count: int) -> None:
         name = "the vectors of the expansion"

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.labels import as_weights, used_rows
 from rosenblatt.data.table import Table, row_numbers
+from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.errors import InvalidInput, NotAvailable, TooLarge
 from rosenblatt.learners.base import Estimator, Facts, all_or_nothing, available_when, steady
 from rosenblatt.learners.contract import ClassifierMixin, ConvergenceWarning, check_is_fitted
@@ -25,7 +26,6 @@ from rosenblatt.learners.soft_margin import SoftMargin
 from rosenblatt.storage.checks import check_array, check_classes, shape_of
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import rounded_up
-from rosenblatt.training.algorithm import as_hyperplanes
 from rosenblatt.training.in_memory import Job, run
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.multiclass import coding_matrix, count_problems, decision, make_task, winners
@@ -339,7 +339,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
             W, b = np.ascontiguousarray(self.coef_, dtype=dtype), np.asarray(self.intercept_, dtype=dtype)
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"coef_ or intercept_ has values that are not numbers ({error}). Fit again.") from None
-        return scores(table, as_hyperplanes(W, b))
+        return scores(table, Hyperplanes(W, b))
 
     def _check_weights(self) -> None:
         """Raise an error if the weights were changed by hand to a size that no loop may read."""

@@ -25,7 +25,6 @@ from rosenblatt.training.algorithm import (
     Order,
     TrialAlgorithm,
     Vector,
-    as_hyperplanes,
     layout_of,
 )
 
@@ -194,7 +193,7 @@ class PNorm(TrialAlgorithm):
         pairs = zip(state.unit.tolist(), state.power_sum.tolist(), strict=True)
         factor = np.array([factor_of(self.power, unit, total) for unit, total in pairs])
         W, b, dtype = state.W * factor[:, None], state.b * factor, state.W.dtype
-        return as_hyperplanes(W.astype(dtype, copy=False), b.astype(dtype, copy=False))
+        return Hyperplanes(W.astype(dtype, copy=False), b.astype(dtype, copy=False))
 
     @property
     def kind(self) -> tuple[Any, ...]:

@@ -26,7 +26,6 @@ from rosenblatt.training.algorithm import (
     Matrix,
     Order,
     Vector,
-    as_hyperplanes,
     layout_of,
 )
 
@@ -206,7 +205,7 @@ class PocketAlgorithm(Algorithm):
 
     def _take_better(self, args: EpochArgs, state: Pocket, problems: Array) -> None:
         """Put the weights of problems that make fewer errors into the pocket; the others are settled."""
-        evaluated = self._errors(args, as_hyperplanes(state.W, state.b))
+        evaluated = self._errors(args, Hyperplanes(state.W, state.b))
         if evaluated is None:
             return
         wrong, total = evaluated
@@ -244,10 +243,10 @@ class PocketAlgorithm(Algorithm):
         """Return the weights in the pocket; those of the perceptron while it is empty."""
         empty = np.isinf(state.errors)
         if not empty.any():
-            return as_hyperplanes(state.best_w, state.best_b)
+            return Hyperplanes(state.best_w, state.best_b)
         W, b = state.best_w.copy(order="K"), state.best_b.copy()
         W[empty], b[empty] = state.W[empty], state.b[empty]
-        return as_hyperplanes(W, b)
+        return Hyperplanes(W, b)
 
 
 def _no_stream(estimator: Any) -> NoReturn:

@@ -23,7 +23,6 @@ from rosenblatt.training.algorithm import (
     ScoreRow,
     TrialAlgorithm,
     Vector,
-    as_hyperplanes,
     bind,
     layout_of,
 )
@@ -136,7 +135,7 @@ class Projected(TrialAlgorithm):
 
     def hyperplanes(self, state: ProjectedWeights) -> Hyperplanes:
         """Return the weights with their scales multiplied in."""
-        return as_hyperplanes((state.W * state.scale[:, None]).astype(state.W.dtype, copy=False), state.b)
+        return Hyperplanes((state.W * state.scale[:, None]).astype(state.W.dtype, copy=False), state.b)
 
     @property
     def kind(self) -> tuple[Any, ...]:

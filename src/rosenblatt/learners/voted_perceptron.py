@@ -24,9 +24,9 @@ from rosenblatt.learners import shared
 from rosenblatt.learners.base import Facts, choose_aggregate, steady
 from rosenblatt.learners.contract import check_is_fitted
 from rosenblatt.learners.linear import LinearClassifier
-from rosenblatt.storage.checks import check_array, check_record, check_rows, shape_of
+from rosenblatt.storage.checks import check_array, check_rows, shape_of
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, Row, as_hyperplanes
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, Row, refuse_replaced
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.in_memory import Job
 from rosenblatt.training.model import LinearModel
@@ -185,10 +185,13 @@ class VotedStream(Stream):
     def check(self) -> None:
         """Raise a `Fault` unless what was read from a file makes sense."""
         super().check()
+        self._check_updates()
+
+    def _check_updates(self) -> None:
         each = type(self.updates) is list and len(self.updates) == self.state.b.size
         expect(each, "it has not kept its updates. Fit again")
         for updates in self.updates:
-            check_record("an update", updates, VoteUpdates)
+            expect(type(updates) is VoteUpdates, "an update is not a VoteUpdates")
             count = shape_of(updates.factor)[:1] or (0,)
             check_array("the factors of the updates", updates.factor, "d", count)
             check_array("the trials of the updates", updates.trial, "l", count)
@@ -288,13 +291,14 @@ class VotedStream(Stream):
 
     def _summed(self) -> Hyperplanes:
         """Return the sum of the vectors over the trials, for each known problem; kept until the stream goes on."""
+        self.check_arrays()
         if self._sums is None:
             W = np.zeros((self.known, self.n_features))
             b = np.zeros(self.known)
             for p, (rows, factor, trial) in enumerate(self.updates[: self.known]):
                 times = factor * (int(self.state.t[p]) - trial)  # an update is in every later vector
                 W[p], b[p] = rows.T @ times, times.sum() * self.settings.bias
-            self._sums = as_hyperplanes(W, b)
+            self._sums = Hyperplanes(W, b)
         return self._sums
 
     def vote(self, table: Table) -> Array:
@@ -305,6 +309,9 @@ class VotedStream(Stream):
         array of shape (n_rows, n_problems)
             Share of votes for less share of votes against.
         """
+        self.check_arrays()
+        with refuse_replaced():
+            self._check_updates()
         self._check_width(table)
         columns, rows = None, table.rows
         if isinstance(rows, Csr):  # the vectors need no other columns than those that the rows touch

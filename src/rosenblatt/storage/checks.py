@@ -111,7 +111,9 @@ def shape_of(value: Any) -> tuple[int, ...]:
     return value.shape if isinstance(value, np.ndarray) else ()
 
 
-def check_layout(record: Any, layouts: Mapping[str, str], sizes: Mapping[str, int], name: str = "the state") -> None:
+def check_layout(
+    record: Any, layouts: Mapping[str, str], sizes: Mapping[str, int], name: str = "the state", *, finite: bool = True
+) -> None:
     """Raise a `Fault` unless every array of a record has the type and the shape that its layout says.
 
     Parameters
@@ -124,13 +126,15 @@ def check_layout(record: Any, layouts: Mapping[str, str], sizes: Mapping[str, in
     sizes : mapping from letters to sizes
     name : str
         For messages.
+    finite : bool
+        Whether NaN and infinity are faults; else the values are not read.
     """
     dtypes = set()
     for field, layout in layouts.items():
         types, *shapes = layout.split()
         array = getattr(record, field)
         wanted = [tuple(int(side) if side.isdigit() else sizes[side] for side in shape) for shape in shapes]
-        check_array(f"{field} of {name}", array, types[0], *wanted, finite="?" not in types)
+        check_array(f"{field} of {name}", array, types[0], *wanted, finite=finite and "?" not in types)
         if types[0] == "f":
             dtypes.add(array.dtype)
     expect(len(dtypes) <= 1, f"{name} mixes float32 with float64")

@@ -7,7 +7,8 @@ knowing what else the algorithm keeps in it. The first three arrays are always W
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, get_type_hints
 
@@ -21,8 +22,8 @@ from rosenblatt.engine.frame import run_epoch
 from rosenblatt.engine.rows import Counts, Csr, Hyperplanes, Task
 from rosenblatt.engine.single import as_rows, is_sound, learn_state_row, score_row, touched_finite
 from rosenblatt.errors import InvalidInput
-from rosenblatt.storage.checks import check_layout, check_record
-from rosenblatt.storage.registry import expect
+from rosenblatt.storage.checks import check_layout
+from rosenblatt.storage.registry import Fault, expect
 
 Array = npt.NDArray[Any]
 Order = Literal["C", "F"]
@@ -77,11 +78,6 @@ class RowTask(NamedTuple):
     safe: bool = False  # whether no row can make the weights overflow
 
 
-def as_hyperplanes(W: Array, b: Array) -> Hyperplanes:
-    """Return weights and biases as the loops take them."""
-    return Hyperplanes(W, b, np.ones(b.size))
-
-
 def layout_of(state_class: type) -> dict[str, str]:
     """Return the layout of each array of a state, from the annotations of its fields."""
     return {name: hint.__metadata__[0] for name, hint in get_type_hints(state_class, include_extras=True).items()}
@@ -128,56 +124,43 @@ def copy_state(source: Any, target: Any = None, part: slice = slice(None)) -> An
     return target
 
 
+@contextmanager
+def refuse_replaced() -> Iterator[None]:
+    """Report a `Fault` in learned arrays as the error of a user who has replaced them."""
+    try:
+        yield
+    except Fault as fault:
+        raise InvalidInput(
+            f"The learned arrays were replaced: {str(fault).removesuffix('. Fit again')}. Fit again."
+        ) from None
+
+
 class Algorithm:
-    """A learning algorithm, as training sees it.
+    """A learning algorithm, as training sees it."""
 
-    Attributes
-    ----------
-    finite_updates : bool
-        Whether separable rows cause finitely many updates, so that training may wait for an epoch without one.
-    converges_when_clean : bool
-        Whether an epoch without an update changes nothing, so that further epochs would not either.
-    is_sum_of_rows : bool
-        Whether w = w0 + sum of steps times signed rows. Then any separator's margin is at most
-        |w - w0| / (sum of the steps).
-    local_updates : bool
-        Whether an update changes the weights of the row's nonzero features only.
-    derives_weights : bool
-        Whether the weights that predict are computed from the state, as an average is, rather than stored in it.
-    needs_epoch_end : bool
-        Whether `end_epoch` must be called with all rows of an epoch.
-    zero_loss : float
-        Loss of zero weights on a row, for a target of one; infinite if a growing loss is harmless.
-    remedy : str
-        Advice against weights that diverge.
-    by_feature : bool
-        Whether the loops process all problems of a feature at once if sparse rows have weights in Fortran order.
-    predictor : str
-        What predicts, if not the last weights; else empty.
-    linear : bool
-        Whether each problem has one weight vector.
-    state_class : type
-        Class of the state.
-    layout : mapping from str to str
-        Type and possible shapes of each array, for p problems, d features and e = d + 1: see
-        `rosenblatt.storage.checks.check_layout`.
-    signed : set of str
-        Arrays of the state whose sign changes if positive and negative examples are swapped.
-    """
-
+    # Whether separable rows cause finitely many updates, so that training may wait for an epoch without one.
     finite_updates: ClassVar[bool] = False
+    # Whether an epoch without an update changes nothing, so that further epochs would not either.
     converges_when_clean: ClassVar[bool] = True
+    # Whether w = w0 + sum of steps times signed rows. Then any separator's margin is at most |w - w0| / (sum of the
+    # steps).
     is_sum_of_rows: ClassVar[bool] = False
-    local_updates: ClassVar[bool] = True
+    local_updates: ClassVar[bool] = True  # whether an update changes the weights of the row's nonzero features only
+    # Whether the weights that predict are computed from the state, as an average is, rather than stored in it.
     derives_weights: ClassVar[bool] = False
-    needs_epoch_end: ClassVar[bool] = False
+    needs_epoch_end: ClassVar[bool] = False  # whether `end_epoch` must be called with all rows of an epoch
+    # Loss of zero weights on a row, for a target of one; infinite if a growing loss is harmless.
     zero_loss: ClassVar[float] = np.inf
-    remedy: ClassVar[str] = "scale the data, for example with StandardScaler"
+    remedy: ClassVar[str] = "scale the data, for example with StandardScaler"  # advice against weights that diverge
+    # Whether the loops process all problems of a feature at once if sparse rows have weights in Fortran order.
     by_feature: ClassVar[bool] = False
-    predictor: ClassVar[str] = ""
-    linear: ClassVar[bool] = True
-    state_class: ClassVar[type]
+    predictor: ClassVar[str] = ""  # what predicts, if not the last weights; else empty
+    linear: ClassVar[bool] = True  # whether each problem has one weight vector
+    state_class: ClassVar[type]  # class of the state
+    # Type and possible shapes of each array, for p problems, d features and e = d + 1: see
+    # `rosenblatt.storage.checks.check_layout`.
     layout: ClassVar[Mapping[str, str]]
+    # Arrays of the state whose sign changes if positive and negative examples are swapped.
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b"})
 
     @property
@@ -196,13 +179,23 @@ class Algorithm:
             *(np.zeros([sizes[side] for side in shape], dtypes[kind[0]], order) for kind, shape, *_ in layouts)
         )
 
-    def check_state(self, state: Any) -> None:
-        """Raise a `Fault` unless the loops can read the arrays of a state from a file."""
-        check_record("the state", state, self.state_class)
+    def check_arrays(self, state: Any, *, finite: bool = False) -> None:
+        """Raise a `Fault` unless the loops can read the arrays of a state: their types, shapes and memory orders."""
+        expect(type(state) is self.state_class, f"the state is not a {self.state_class.__name__}")
+        # Arrays of a subclass are fine: those of a model that joblib has mapped into memory.
+        expect(all(isinstance(array, np.ndarray) for array in state), "the state has values that are not arrays")
         shaped = state.W.ndim == 2 and state.b.ndim == 1
         expect(shaped, f"the state has weights of shape {state.W.shape} and biases of shape {state.b.shape}. Fit again")
         problems, features = state.W.shape
-        check_layout(state, self.layout, {"p": problems, "d": features, "e": features + 1})
+        check_layout(state, self.layout, {"p": problems, "d": features, "e": features + 1}, finite=finite)
+        for name, array in state._asdict().items():
+            expect(array.flags.forc and array.flags.aligned, f"{name} of the state has gaps in memory. Fit again")
+            alike = array.ndim != 2 or array.shape != state.W.shape or order_of(array) == order_of(state.W)
+            expect(alike, f"{name} of the state has another memory order than its weights. Fit again")
+
+    def check_state(self, state: Any) -> None:
+        """Raise a `Fault` unless a state from a file is sound: its arrays, and what is in them."""
+        self.check_arrays(state, finite=True)
         expect(np.all(state.t >= 0), "the state has seen fewer than no trials")
 
     def grow(self, state: Any, change: Array) -> Any:
@@ -296,7 +289,7 @@ class Algorithm:
 
     def hyperplanes(self, state: Any) -> Hyperplanes:
         """Return the weights that predict."""
-        return as_hyperplanes(state.W, state.b)
+        return Hyperplanes(state.W, state.b)
 
     def penalty_of(self, state: Any) -> Array | None:
         """Return the penalty if it can be computed without deriving the weights, and they are finite; else None."""
@@ -362,17 +355,7 @@ def start_state(
 ) -> Any:
     """Return a state with the initial weights (w0, b0), or the algorithm's own start if `init` is None.
 
-    Parameters
-    ----------
-    algorithm : Algorithm
-    problems : int
-    table : Table
-        Rows to learn from.
-    init : (w0, b0) or None
-    rate_scale : float
-        Unit of the weights.
-    by_pairs : bool
-        Whether a row teaches a few of the problems instead of all.
+    The weights are in units of `rate_scale`. If problems are `by_pairs`, a row teaches a few of them instead of all.
     """
     features, order = table.shape[1], best_order(algorithm, problems, table, by_pairs=by_pairs)
     if 4.0 * problems * (features + 1) ** 2 > FEW_WEIGHTS:  # else any state fits

@@ -56,25 +56,13 @@ class HullSearch(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """The rows of one problem.
-
-    Attributes
-    ----------
-    table : Table
-    sign : array of shape (n_samples,)
-        +1 and -1 for positive and negative rows, 0 for rows that do not belong to the problem.
-    subset : int array
-        The rows that are trained on; empty means all.
-    bias : float
-        Square of the constant that pads each row; 0 without a bias.
-    names : tuple
-        The two labels if a certificate may be issued: all rows belong to the problem, with a bias. Else empty.
-    """
+    """The rows of one problem."""
 
     table: Table
-    sign: Array
-    subset: Array
-    bias: float = 1.0
+    sign: Array  # (n_samples,) +1 and -1 for positive and negative rows, 0 for rows that do not belong to the problem
+    subset: Array  # the rows that are trained on; empty means all
+    bias: float = 1.0  # square of the constant that pads each row; 0 without a bias
+    # The two labels if a certificate may be issued: all rows belong to the problem, with a bias. Else empty.
     names: tuple[Any, ...] = ()
 
 
@@ -83,18 +71,11 @@ def check_separable(problem: Problem, W: Array, b: float, work: float, seconds: 
 
     Parameters
     ----------
-    problem : Problem
-    W : array of shape (n_features,)
-    b : float
     work : float
         Entries of rows that the run has processed. The search may process the same number, or `FREE_ENTRIES` if that is
         more; so may the proof.
     seconds : float
         Time left.
-
-    Returns
-    -------
-    SeparabilityCheck
     """
     table, sign, subset, bias, names = problem
     clock = Deadline(None if seconds == math.inf else seconds)
@@ -131,7 +112,7 @@ def _hardest(table: Table, sign: Array, subset: Array, W: Array, b: float) -> tu
     index, signs = index[signs != 0], signs[signs != 0]
     if index.size > SEARCHED_ROWS:
         scores = np.empty((index.size, 1), W.dtype)
-        score(table.rows, index, Hyperplanes(W[None, :], np.array([b], W.dtype), np.ones(1)), scores)
+        score(table.rows, index, Hyperplanes(W[None, :], np.array([b], W.dtype)), scores)
         hardest = np.sort(np.argpartition(signs * scores[:, 0], SEARCHED_ROWS - 1)[:SEARCHED_ROWS])
         index, signs = index[hardest], signs[hardest]
     return index, signs

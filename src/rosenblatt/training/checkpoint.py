@@ -114,7 +114,6 @@ class Checkpoint:
 
     Parameters
     ----------
-    path : path-like
     every : float
         Seconds between two checkpoints.
     identity : str

@@ -50,67 +50,33 @@ _INTERRUPTED = "it was interrupted in epoch {epochs}, after {trials} rows in all
 
 @dataclass(frozen=True)
 class FirstChunkStats:
-    """The facts about the first rows of a source that training needs before it starts.
+    """The facts about the first rows of a source that training needs before it starts."""
 
-    Attributes
-    ----------
-    table : Table
-        The first rows.
-    sizes : Survey
-        Of their values.
-    classes : array
-        The labels, sorted; empty for a regression.
-    counts : int array or None
-        Rows of each class, if all have been counted.
-    in_runs : bool
-        Whether the first rows are sorted by class, which harms learning in that order.
-    """
-
-    table: Table
-    sizes: Survey
-    classes: Array
-    counts: Array | None = None
-    in_runs: bool = False
+    table: Table  # the first rows
+    sizes: Survey  # of their values
+    classes: Array  # the labels, sorted; empty for a regression
+    counts: Array | None = None  # rows of each class, if all have been counted
+    in_runs: bool = False  # whether the first rows are sorted by class, which harms learning in that order
 
 
 @dataclass(frozen=True)
 class ChunkedJob:
-    """A fit from a source of chunks: the source, the algorithm, and the plan.
-
-    Attributes
-    ----------
-    chunks : Source
-    configure : callable
-        Returns the settings for the `FirstChunkStats`: some depend on the sizes of the values and on the classes.
-    plan : Plan
-        Its order is "cyclic", or "shuffled": epochs after the first then shuffle the chunks of a cached source, and the
-        rows in each.
-    classes : array or None
-        Labels to expect; others raise an error. None: those of the rows.
-    regression : bool
-        Whether the labels are numbers to predict.
-    hold_out : (int, int) or None
-        (k, j): rows j, j + k, j + 2k, ... from 0 are not trained on, but measure the error.
-    validation : Source or None
-        The same, from another source.
-    balanced : bool
-        Whether all labels must be counted before training.
-    after_chunk : callable or None
-        Called with the runner after each chunk.
-    interrupted : callable
-        Whether to end after this chunk.
-    """
+    """A fit from a source of chunks: the source, the algorithm, and the plan."""
 
     chunks: Any
+    # Returns the settings for the `FirstChunkStats`: some depend on the sizes of the values and on the classes.
     configure: Callable[[FirstChunkStats], Settings]
+    # Its order is "cyclic", or "shuffled": epochs after the first then shuffle the chunks of a cached source, and the
+    # rows in each.
     plan: Plan
-    classes: Array | None = None
-    regression: bool = False
+    classes: Array | None = None  # labels to expect; others raise an error. None: those of the rows
+    regression: bool = False  # whether the labels are numbers to predict
+    # (k, j): rows j, j + k, j + 2k, ... from 0 are not trained on, but measure the error.
     hold_out: tuple[int, int] | None = None
-    validation: Any = None
-    balanced: bool = False
-    after_chunk: Callable[[InChunks], None] | None = None
-    interrupted: Callable[[], bool] = field(default=lambda: False)
+    validation: Any = None  # the same, from another source
+    balanced: bool = False  # whether all labels must be counted before training
+    after_chunk: Callable[[InChunks], None] | None = None  # called with the runner after each chunk
+    interrupted: Callable[[], bool] = field(default=lambda: False)  # whether to end after this chunk
 
 
 class Outcome(NamedTuple):
@@ -145,21 +111,7 @@ def learn_chunks(job: ChunkedJob, resume: Resumption | None = None) -> Outcome:
 
     Labels that the first chunk does not have are unknown when training begins. If one appears, the rest of the source
     is read for its labels, and training starts over: the result does not depend on where it appeared.
-
-    Parameters
-    ----------
-    job : ChunkedJob
-    resume : Resumption, optional
-        A training to continue.
-
-    Returns
-    -------
-    Outcome
-
-    Raises
-    ------
-    InvalidInput
-        If there are fewer than two classes, a row has a label that was not announced, or the weights overflow.
+    With `resume`, an earlier training continues.
     """
     if job.plan.order == "random":
         raise InvalidInput("Rows of a file cannot be drawn at random. Choose shuffle=True or False.")
@@ -263,10 +215,6 @@ def _labels(chunks: Any) -> tuple[Array, Array]:
 
 def survey_first(tables: Any) -> Survey:
     """Return the root mean squares of the first rows, which do not depend on the size of the chunks.
-
-    Parameters
-    ----------
-    tables : iterable of Table
 
     Returns
     -------

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.table import part_of
 from rosenblatt.engine.epoch import LEAST_SCALE, NO_LOG, Learner, UpdateLog, Weights, run_csr, run_dense, settle
 from rosenblatt.engine.joint import run_joint
 from rosenblatt.engine.rows import Dense, Hyperplanes
-from rosenblatt.engine.single import learn_joint_row, learn_plain_row, learn_row, score_row
+from rosenblatt.engine.single import learn_plain_row, learn_row, score_row
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.training.algorithm import (
     FEW_WEIGHTS,
@@ -24,7 +23,6 @@ from rosenblatt.training.algorithm import (
     Row,
     RowTask,
     ScoreRow,
-    as_hyperplanes,
     bind,
     bind_row_loop,
     copy_state,
@@ -36,10 +34,6 @@ Array = npt.NDArray[Any]
 # Bytes of weights, or of lag, that the caches of most machines hold; and of a cache line.
 CACHED_BYTES = 1 << 22
 LINE_BYTES = 64
-# Steps of trials that are collected before they are added to the lag. To collect them pays from so many entries of rows
-# per feature, else the lag is not accessed less often; and from so many problems, else sorting takes longer.
-WAITING_STEPS = 1 << 19
-ENTRIES_PER_FEATURE, MANY_PROBLEMS = 0.5, 24
 
 stored("Weights")(Weights)
 
@@ -63,26 +57,13 @@ NO_PENALTY = Penalty()
 
 @dataclass
 class FirstOrder(Algorithm):
-    """A rule that moves the weights along the row, optionally with a penalty, its own rate, an average.
+    """A rule that moves the weights along the row, optionally with a penalty, its own rate, an average."""
 
-    Attributes
-    ----------
-    rule : NamedTuple
-        Parameters of a rule, see `rosenblatt.engine.rules`.
-    penalty : Penalty
-    rate : HarmonicRate or None
-        None: the learning rate of the plan.
-    averaged : bool
-        Whether the model is the average of the weights over the trials.
-    late : bool
-        Whether the average restarts in epochs 2, 4, 8, ...
-    """
-
-    rule: Any
+    rule: Any  # parameters of a rule, see `rosenblatt.engine.rules`
     penalty: Penalty = NO_PENALTY
-    rate: HarmonicRate | None = None
-    averaged: bool = False
-    late: bool = False
+    rate: HarmonicRate | None = None  # None: the learning rate of the plan
+    averaged: bool = False  # whether the model is the average of the weights over the trials
+    late: bool = False  # whether the average restarts in epochs 2, 4, 8, ...
 
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "lag", "lag_b", "paid"})
     state_class: ClassVar[type] = Weights
@@ -175,14 +156,18 @@ class FirstOrder(Algorithm):
             skipped=np.zeros(problems, np.int64),
         )
 
+    def check_arrays(self, state: Weights, *, finite: bool = False) -> None:
+        """Raise a `Fault` unless the loops can read the arrays of a state, with an average and a truncation or none."""
+        super().check_arrays(state, finite=finite)
+        arrays = (state.lag.shape == state.W.shape, state.paid.shape == state.W.shape)
+        fits = state.W.shape[1] == 0 or arrays == (self.averaged, self.truncated)
+        expect(fits, "the state is one of other parameters. Fit again")
+
     def check_state(self, state: Weights) -> None:
         """Raise a `Fault` unless a state from a file is sound."""
         super().check_state(state)
         expect(np.all(state.scale > 0), "the state has scales that are not positive")
         expect(np.all((state.skipped >= 0) & (state.skipped <= state.t)), "the state skips trials that were not made")
-        arrays = (state.lag.shape == state.W.shape, state.paid.shape == state.W.shape)
-        fits = state.W.shape[1] == 0 or arrays == (self.averaged, self.truncated)
-        expect(fits, "the state is one of other parameters. Fit again")
 
     def grow(self, state: Weights, change: Array) -> Weights:
         """Return the state of more problems, with the scales multiplied in."""
@@ -262,8 +247,8 @@ class FirstOrder(Algorithm):
         """Return a function that runs one trial in a single compiled call; a plain rule needs fewer arguments."""
         task = trial.task
         if trial.joint or self.penalised or self.rate is not None:
-            loop, steps = learn_joint_row if trial.joint else learn_row, tuple(self._learner(trial.eta)[:-1])
-            return bind_row_loop(loop, (self.rule, steps), trial, state[:-1], row)  # no loop reads `skipped`
+            steps, active = tuple(self._learner(trial.eta)[:-1]), None if trial.joint else np.arange(state.b.size)
+            return bind_row_loop(learn_row, (self.rule, steps, active), trial, state[:-1], row)  # without `skipped`
         average = (state.scale_sum, state.lag, state.lag_b) if self.averaged else (None, None, None)
         fixed = (self.rule, float(trial.eta), bool(trial.safe), trial.known, task.sign, task.cost, task.bias)
         return bind(learn_plain_row, (*fixed, *state[:4], *average), 0, *row)
@@ -286,7 +271,7 @@ class FirstOrder(Algorithm):
             settle(state)
         elif self.penalised and not self.averaged:  # an average, scale_sum W - lag, includes the scales
             state = self._folded(state)
-        return average(state) if self.averaged else as_hyperplanes(state.W, state.b)
+        return average(state) if self.averaged else Hyperplanes(state.W, state.b)
 
     def penalty_of(self, state: Weights) -> Array | None:
         """Return the penalty of many weights, which take long to derive."""
@@ -329,7 +314,7 @@ def average(state: Weights) -> Hyperplanes:
         W -= state.lag  # in place: there may be more weights than fit into memory twice
         W /= trials[:, None]
     b = (state.t * state.b.astype(float) - state.lag_b) / trials
-    return as_hyperplanes(W.astype(state.W.dtype, copy=False), b.astype(state.b.dtype))
+    return Hyperplanes(W.astype(state.W.dtype, copy=False), b.astype(state.b.dtype))
 
 
 def squared_lengths(state: Weights) -> Array | None:
@@ -377,37 +362,9 @@ def _run_classes(rule: Any, learner: Learner, args: EpochArgs, state: Weights, t
     if args.joint:
         run_joint_classes(rule, learner, rows, task, args.order, state, target, counts)
         return
-    batch, products = None if target is state else target, np.empty(state.b.size, state.b.dtype)
-    for order, steps in _with_steps(learner, args, target):
-        run_classes(rule, learner, rows, task, order, args.active, state, batch, counts, products, steps)
-
-
-def _with_steps(learner: Learner, args: EpochArgs, target: Weights) -> Iterator[tuple[Array, Array]]:
-    """Yield the rows of an epoch in parts, each with an array of zeros for its steps.
-
-    If the lag is larger than a cache, the steps of many trials are collected, and added to the lag together.
-    """
-    lag, (problems, features) = target.lag, target.lag.shape
-    several = lag.nbytes > CACHED_BYTES and order_of(lag) == "F" and problems >= MANY_PROBLEMS
-    size, n_rows = max(1, WAITING_STEPS // problems), args.size
-    entries = args.rows.data.size / max(1, args.rows.indptr.size - 1) * min(size, n_rows) if several else 0
-    if entries < ENTRIES_PER_FEATURE * features:
-        yield args.order, np.zeros((2, problems))
-        return
-    from rosenblatt.engine.classes import add_waiting  # imports Numba
-
-    place = np.empty(features + 1, args.rows.indptr.dtype)
-    first, last = args.active[0], args.active[-1] + 1
-    for start in range(0, n_rows, size):
-        order = part_of(args.order, start, size, n_rows)
-        if may_fold(learner, target, order.size or n_rows):  # into the lag, which must be complete by then
-            yield order, np.zeros((2, problems))
-            continue
-        steps = np.zeros((1 + (order.size or n_rows), problems))
-        yield order, steps
-        count = np.diff(args.rows.indptr)[order].sum() if order.size else args.rows.data.size
-        rooms = place, np.empty(count, np.int32), np.empty(count, args.rows.data.dtype)
-        add_waiting(args.rows, order, steps[1:], lag.T, first, last, *rooms)
+    batch = None if target is state else target
+    products, steps = np.empty(state.b.size, state.b.dtype), np.zeros((2, state.b.size))
+    run_classes(rule, learner, rows, task, args.order, args.active, state, batch, counts, products, steps)
 
 
 def may_fold(learner: Learner, state: Weights, trials: int) -> bool:

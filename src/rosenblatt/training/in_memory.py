@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers
-from rosenblatt.engine.rows import Task
+from rosenblatt.engine.rows import Hyperplanes, Task
 from rosenblatt.engine.scores import misfits, weigh_errors
 from rosenblatt.errors import InvalidInput
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, as_hyperplanes, never
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, never
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.multiclass import elect, weigh_rows
 from rosenblatt.training.order import Order
@@ -43,45 +43,23 @@ class Validation:
 
 @dataclass(frozen=True)
 class Job:
-    """A fit in memory: the rows, the algorithm, and the plan.
-
-    Attributes
-    ----------
-    algorithm : Algorithm
-    table : Table
-    task : Task
-    plan : Plan
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
-    subset : int array
-        The rows to train on, in the order of a cycle; empty for all.
-    validation : Validation or None
-        Rows to measure the error on.
-    names : tuple
-        Labels of the classes, for a certificate; empty for none.
-    clock : RunClock or None
-        Started before the rows were checked, which counts against the time limit; None: starts with the run.
-    """
+    """A fit in memory: the rows, the algorithm, and the plan."""
 
     algorithm: Algorithm
     table: Table
     task: Task
     plan: Plan
-    multiclass: str = "ovr"
+    multiclass: str = "ovr"  # one of "ovr", "ovo", "ovo-vote", "joint"
+    # The rows to train on, in the order of a cycle; empty for all.
     subset: Array = field(default_factory=lambda: ALL_ROWS)
-    validation: Validation | None = None
-    names: tuple[Any, ...] = ()
+    validation: Validation | None = None  # rows to measure the error on
+    names: tuple[Any, ...] = ()  # labels of the classes, for a certificate; empty for none
+    # Started before the rows were checked, which counts against the time limit; None: starts with the run.
     clock: RunClock | None = None
 
 
 def run(job: Job, state: Any) -> Run:
-    """Train `state` in place, and return the record.
-
-    Parameters
-    ----------
-    job : Job
-    state : NamedTuple of arrays
-        Of the job's algorithm; in units of the learning rate if that only scales the weights.
-    """
+    """Train `state` in place, which is in units of the learning rate if that only scales the weights."""
     if job.plan.batch and not job.algorithm.finite_updates:
         raise InvalidInput("Batch updates are for the perceptron without a penalty. Drop batch=True, or the penalty.")
     if job.plan.n_jobs == 1:
@@ -221,7 +199,7 @@ class InMemory(LinearRunner):
         """
         if not self.algorithm.finite_updates:
             return False
-        table, subset, planes = self.job.table, self.job.subset, as_hyperplanes(self.state.W, self.state.b)
+        table, subset, planes = self.job.table, self.job.subset, Hyperplanes(self.state.W, self.state.b)
         seen = 0
         for block in self._blocks(table, subset, self.state.b.size if self.joint else 1, clock):
             if self.joint:

@@ -85,16 +85,7 @@ def shard_seed(seed: int, *numbers: int) -> int:
 def merge_tree(parts: Iterable[Merged], merge: Callable[[Merged, Merged], Merged]) -> Merged:
     """Merge neighbours by twos, level by level, in memory for a logarithm of their number.
 
-    Parameters
-    ----------
-    parts : iterable
-        In the order of their shards, at least one.
-    merge : callable
-        Of two neighbours.
-
-    Returns
-    -------
-    The merged part, which depends on the order and the number of the parts only.
+    The result depends only on the number of the parts and on their order, which is that of the shards.
     """
     levels: list[tuple[int, Merged]] = []  # (how many parts, merged); as the digits of a binary counter
     for part in parts:
@@ -116,44 +107,22 @@ def merge_tree(parts: Iterable[Merged], merge: Callable[[Merged, Merged], Merged
 
 @dataclass(frozen=True)
 class ShardSpec:
-    """How every shard learns, in all rounds.
-
-    Attributes
-    ----------
-    algorithm : Algorithm
-    classes : array
-        The labels of all shards, sorted.
-    sign : array
-        The coding matrix sign[class, problem].
-    class_cost : array
-        Factor of the steps for each class.
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
-    bias : float
-        Square of the constant that pads each row; 0 for no bias.
-    dtype : numpy.dtype
-        Of the values.
-    order : {"shuffled", "cyclic", "random"}
-    seed : int
-    mixing : {"uniform", "mistakes"}
-        Whether all shards have the same weight, or each by its updates: the mistakes, of a perceptron.
-    mixes : int
-        Rounds of an epoch.
-    sizes : tuple of (int, int)
-        Number and rows of each shard.
-    """
+    """How every shard learns, in all rounds."""
 
     algorithm: Algorithm
-    classes: Array
-    sign: Array
-    class_cost: Array
-    multiclass: str = "ovr"
-    bias: float = 1.0
-    dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.float64))
-    order: str = "shuffled"
+    classes: Array  # the labels of all shards, sorted
+    sign: Array  # the coding matrix sign[class, problem]
+    class_cost: Array  # factor of the steps for each class
+    multiclass: str = "ovr"  # one of "ovr", "ovo", "ovo-vote", "joint"
+    bias: float = 1.0  # square of the constant that pads each row; 0 for no bias
+    dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.float64))  # of the values
+    order: str = "shuffled"  # one of "shuffled", "cyclic", "random"
     seed: int = 0
+    # "uniform": all shards have the same weight; "mistakes": each that of its updates, which are the mistakes of a
+    # perceptron.
     mixing: str = "uniform"
-    mixes: int = 1
-    sizes: tuple[tuple[int, int], ...] = ()
+    mixes: int = 1  # rounds of an epoch
+    sizes: tuple[tuple[int, int], ...] = ()  # number and rows of each shard
 
     @property
     def joint(self) -> bool:
@@ -190,70 +159,34 @@ def _rows_for(spec: ShardSpec, block: ShardBlock, features: int) -> tuple[Table,
 
 
 class Round(NamedTuple):
-    """The start of a round, the same for every shard.
+    """The start of a round, the same for every shard."""
 
-    Attributes
-    ----------
-    epoch : int
-        From 1.
-    part : int
-        Number of the round within the epoch, from 0.
-    W, b : array
-        The weights and biases of all problems, penalties applied.
-    t : int array
-        Mean trials of a shard so far, for rates that change by trial.
-    active : int array
-        The problems that learn.
-    rate : float
-    """
-
-    epoch: int
-    part: int
-    W: Array
+    epoch: int  # from 1
+    part: int  # number of the round within the epoch, from 0
+    W: Array  # the weights and biases of all problems, penalties applied
     b: Array
-    t: Array
-    active: Array
+    t: Array  # mean trials of a shard so far, for rates that change by trial
+    active: Array  # the problems that learn
     rate: float
 
 
 class ShardUpdate(NamedTuple):
-    """The sums of what some shards learned in a round; merging adds them.
+    """The sums of what some shards learned in a round; merging adds them."""
 
-    Attributes
-    ----------
-    change, change_b : float64 array
-        Changes of the weights and biases, each times the share of its shard.
-    total, total_b : float64 array
-        Weights summed over the trials of the round, for averages; else empty.
-    trials : int array
-        Of each problem.
-    share : array
-        Sum of the shards' weights, for each part of the run.
-    lengths : array
-        Squared lengths of their changes, each times the share of its shard; those of biases as the rows are padded.
-    mistakes, updates, loss : array
-        Counts of the round, as in `Counts`.
-    step : array
-        Sums of steps, each times the share of its shard.
-    rows : int
-        Rows presented.
-    complete : bool
-        Whether all rows were presented.
-    """
-
-    change: Array
+    change: Array  # changes of the weights and biases, each times the share of its shard
     change_b: Array
-    total: Array
+    total: Array  # weights summed over the trials of the round, for averages; else empty
     total_b: Array
-    trials: Array
-    share: Array
+    trials: Array  # of each problem
+    share: Array  # sum of the shards' weights, for each part of the run
+    # Squared lengths of their changes, each times the share of its shard; those of biases as the rows are padded.
     lengths: Array
-    mistakes: Array
+    mistakes: Array  # counts of the round, as in `Counts`
     updates: Array
     loss: Array
-    step: Array
-    rows: int
-    complete: bool
+    step: Array  # sums of steps, each times the share of its shard
+    rows: int  # rows presented
+    complete: bool  # whether all rows were presented
 
     def merge(self, other: ShardUpdate) -> ShardUpdate:
         """Return the update of the shards of both."""

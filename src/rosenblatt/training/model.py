@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.dense import column_names, dense_values, refuse_infinite
+from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.storage.checks import check_array, check_classes
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.text import brief, count, did_you_mean, listed, short_repr
-from rosenblatt.training.algorithm import as_hyperplanes
 from rosenblatt.training.multiclass import MULTICLASS, count_problems, decision, winners
 from rosenblatt.training.scores import scores
 
@@ -135,7 +135,7 @@ class LinearModel:
         table = as_sparse_table(X, to_score=True)
         self._check_width(table.shape[1])
         dtype = np.result_type(table.dtype, self.W.dtype)
-        return scores(table, as_hyperplanes(np.asarray(self.W, dtype=dtype, order="A"), self.b.astype(dtype)))
+        return scores(table, Hyperplanes(np.asarray(self.W, dtype=dtype, order="A"), self.b.astype(dtype)))
 
     @property
     def _scaling(self) -> Any:
@@ -208,7 +208,7 @@ class LinearModel:
         for other in models:
             if not isinstance(other, LinearModel):
                 raise InvalidArgument(f"others has {short_repr(other)}, not a LinearModel. Pass a list of models.")
-        share = _shares([1.0] * len(models) if shares is None else shares, len(models))
+        share = scaled_shares([1.0] * len(models) if shares is None else shares, len(models))
         for other in models[1:]:
             alike = other.W.shape == self.W.shape and other.multiclass == self.multiclass
             alike = alike and np.array_equal(other.classes, self.classes) and other.feature_names == self.feature_names
@@ -239,7 +239,7 @@ class LinearModel:
         write(target_of(path), {"class": "LinearModel", "parameters": {}, "attributes": {"model": self}})
 
 
-def _shares(shares: Any, n_models: int) -> Array:
+def scaled_shares(shares: Any, n_models: int) -> Array:
     """Return the weights of models, scaled to add up to one; raise an error if they are not valid."""
     try:
         weight = np.asarray(shares, dtype=np.float64)

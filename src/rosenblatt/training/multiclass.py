@@ -44,11 +44,6 @@ def coding_matrix(n_classes: int, multiclass: str) -> Array:
     Two classes need one problem, whose positive class is the second. Otherwise ``"ovr"`` and ``"joint"`` have one
     problem per class, ``"ovo"`` and ``"ovo-vote"`` one per pair k < l with k positive and l negative.
 
-    Parameters
-    ----------
-    n_classes : int
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
-
     Returns
     -------
     int8 array of shape (n_classes, n_problems)
@@ -101,14 +96,7 @@ def make_task(
     """Return the task of classification: the sign and the cost of each row in each problem.
 
     As in scikit-learn, one-vs-all weights the class that a problem looks for, and not the rest.
-
-    Parameters
-    ----------
-    label, sign, weight, bias
-        As in `rosenblatt.engine.rows.Task`.
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
-    class_cost : array of shape (n_classes,), optional
-        Factor of the steps for each class; one by default.
+    `class_cost` is the factor of the steps for each class, one by default; the others are as in `Task`.
     """
     if class_cost is None:
         class_cost = np.ones(sign.shape[0])
@@ -130,7 +118,6 @@ def class_costs(class_weight: Any, classes: Array, counts: Array | None = None) 
     ----------
     class_weight : dict, "balanced" or None
         A class that a dict does not name has factor one.
-    classes : array of shape (n_classes,)
     counts : int array of shape (n_classes,), optional
         Rows of each class, for "balanced"; None in a stream, which does not know the rows to come.
     """

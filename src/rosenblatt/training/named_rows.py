@@ -38,6 +38,11 @@ class RowLayout(NamedTuple):
 def _layout_of(columns: Mapping[str, int], names: Iterable[str], dtype: np.dtype[Any]) -> RowLayout:
     """Return the layout of names; raise a `KeyError` for one that has no column."""
     pairs = sorted([(columns[name], name) for name in names])
+    if pairs and not 0 <= pairs[0][0] <= pairs[-1][0] < len(columns):
+        raise InvalidInput(
+            f"The columns of the stream were replaced: {pairs[0][0]} and {pairs[-1][0]} are not both of the "
+            f"{len(columns)} that there are. Fit again."
+        )
     ordered = [name for _, name in pairs]
     # An itemgetter of one name returns no tuple.
     values = itemgetter(*ordered) if len(ordered) > 1 else lambda x: [x[name] for name in ordered]

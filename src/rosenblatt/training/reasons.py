@@ -142,7 +142,6 @@ def reason(run: Trainer, stops: tuple[Stop, ...], bounds: Sequence[float]) -> st
 
     Parameters
     ----------
-    run : Trainer
     stops : tuple of Stop
         How each part ended.
     bounds : sequence of float

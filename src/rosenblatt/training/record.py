@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import row_numbers
+from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.errors import InvalidInput
 from rosenblatt.text import brief, count
-from rosenblatt.training.algorithm import EpochArgs, as_hyperplanes
+from rosenblatt.training.algorithm import EpochArgs
 from rosenblatt.training.in_memory import InMemory, Job
 from rosenblatt.training.plan import Run
 from rosenblatt.training.runner import EpochStats, RunClock
@@ -224,7 +225,7 @@ class Recorder(InMemory):
     def _scores(self, row: Array) -> Array:
         """Return the scores of a row under the weights that learn."""
         state = self.state
-        products = scores(self.job.table, as_hyperplanes(state.W, np.zeros_like(state.b)), row)[0]
+        products = scores(self.job.table, Hyperplanes(state.W, np.zeros_like(state.b)), row)[0]
         scale = getattr(state, "scale", np.ones(state.b.size))
         return np.asarray((scale * products + state.b) * self.rate_scale)
 

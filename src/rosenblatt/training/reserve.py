@@ -78,7 +78,6 @@ def growth(known: list[int], n_classes: int, multiclass: str) -> Array:
         The places of the classes known so far among the new ones, ascending.
     n_classes : int
         How many there are now.
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
 
     Returns
     -------

@@ -69,76 +69,34 @@ class EpochStats(NamedTuple):
 
 
 class EpochRunner:
-    """Presents rows in epochs, and answers the trainer's questions about them.
+    """Presents rows in epochs, and answers the trainer's questions about them."""
 
-    Attributes
-    ----------
-    parts : int
-        Problems, which end one by one; or 1 for all classes of a joint task.
-    counted : int
-        Parts that the record counts; those of the reserve class come after them.
-    n_rows : int
-        Rows of an epoch.
-    converges_when_clean : bool
-        Whether an epoch without an update changes nothing, so that further epochs would not either.
-    validates : bool
-        Whether the error is measured on rows that are not trained on.
-    words : mapping from Stop to str
-        Template of the reason for each end: see `rosenblatt.training.reasons`.
-    zero_loss : float
-        Mean loss of zero weights, which a diverging loss is compared with; infinite if a growing loss is harmless.
-    remedy : str
-        Advice against weights that diverge.
-    plane : str
-        What separates the rows, for messages.
-    proof : str
-        Template for a bound on the margin.
-    beyond : str
-        Advice for rows that cannot be separated.
-    names : tuple
-        Names of the parts; empty if they have none.
-    noun : (str, str)
-        Noun for one part and for several.
-    certificate : Certificate or None
-        The proof that two classes cannot be separated, if the run has found one.
-    predictor : str
-        What predicts, if not the last weights; else empty.
-    leaves_out : bool
-        Whether some rows are not learned from: held out, or without weight.
-    penalised : bool
-        Whether the objective includes a penalty.
-    """
-
-    parts: int
-    counted: int
-    n_rows: int
+    parts: int  # problems, which end one by one; or 1 for all classes of a joint task
+    counted: int  # parts that the record counts; those of the reserve class come after them
+    n_rows: int  # rows of an epoch
+    # Whether an epoch without an update changes nothing, so that further epochs would not either.
     converges_when_clean: bool = True
-    validates: bool = False
-    words: reasons.Words
+    validates: bool = False  # whether the error is measured on rows that are not trained on
+    words: reasons.Words  # template of the reason for each end: see `rosenblatt.training.reasons`
+    # Mean loss of zero weights, which a diverging loss is compared with; infinite if a growing loss is harmless.
     zero_loss: float = np.inf
-    remedy: str = "scale the data"
-    plane: str = "hyperplane"
-    proof: str = ", and no {plane} separates the rows{share}"
+    remedy: str = "scale the data"  # advice against weights that diverge
+    plane: str = "hyperplane"  # what separates the rows, for messages
+    proof: str = ", and no {plane} separates the rows{share}"  # template for a bound on the margin
+    # Advice for rows that cannot be separated.
     beyond: str = "a kernel (KernelPerceptron) or a soft margin (SoftMargin) may help"
-    names: tuple[Any, ...] = ()
-    noun: tuple[str, str] = ("problem", "problems")
-    certificate: Certificate | None = None
-    predictor: str = ""
-    leaves_out: bool = False
-    penalised: bool = False
+    names: tuple[Any, ...] = ()  # names of the parts; empty if they have none
+    noun: tuple[str, str] = ("problem", "problems")  # noun for one part and for several
+    certificate: Certificate | None = None  # the proof that two classes cannot be separated, if the run has found one
+    predictor: str = ""  # what predicts, if not the last weights; else empty
+    leaves_out: bool = False  # whether some rows are not learned from: held out, or without weight
+    penalised: bool = False  # whether the objective includes a penalty
 
     def _divide(self, plan: Plan, problems: int, multiclass: str, names: tuple[Any, ...], *, together: bool) -> None:
         """Divide a run into parts: one for each problem, or a single one if the problems end together.
 
-        Parameters
-        ----------
-        plan : Plan
-        problems : int
-        multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
-        names : tuple
-            Labels of the classes; empty for none.
-        together : bool
-            Whether the problems end together even if they are not joint.
+        `names` are the labels of the classes, if they have any; `together` is for problems that end together without
+        being joint.
         """
         self.plan, self.multiclass = plan, multiclass
         self.joint = multiclass == "joint" and problems > 1
@@ -209,10 +167,6 @@ class LinearRunner(EpochRunner):
 
     Parameters
     ----------
-    algorithm : Algorithm
-    plan : Plan
-    problems : int
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
     bias : float
         Square of the constant that pads each row; 0 for no bias.
     names : tuple
@@ -224,18 +178,13 @@ class LinearRunner(EpochRunner):
 
     Attributes
     ----------
-    state : NamedTuple of arrays
-    batch_sum : NamedTuple of arrays, or None
-        With batch updates, the sum of the corrections of the epoch so far.
-    largest : float
-        Largest squared norm of a row so far, without the constant.
     counts : Counts
         Of the epoch in progress.
     """
 
     state: Any = None
-    batch_sum: Any = None
-    largest: float
+    batch_sum: Any = None  # with batch updates, the sum of the corrections of the epoch so far
+    largest: float  # largest squared norm of a row so far, without the constant
     cycle: Cycle | None = None
     bound: MarginBound | None = None
 

@@ -27,12 +27,6 @@ PRODUCT_SPEED = 8
 def scores(table: Table, planes: Hyperplanes, subset: Array = ALL_ROWS) -> Array:
     """Return the score W.x + b of each row under each problem.
 
-    Parameters
-    ----------
-    table : Table
-    planes : Hyperplanes
-    subset : int array, default all rows
-
     Returns
     -------
     array of shape (n_rows, n_problems)
@@ -62,13 +56,6 @@ def touched_part(state: Any, table: Table) -> tuple[Any, Table]:
     """Return the part of a state that sparse rows touch, and the rows with their columns numbered accordingly.
 
     Each entry has its own column, whether or not another entry is of the same feature.
-
-    Parameters
-    ----------
-    state : NamedTuple of arrays
-        Of an algorithm.
-    table : Table
-        With sparse rows.
     """
     assert isinstance(table.rows, Csr)
     data, indices, indptr = table.rows

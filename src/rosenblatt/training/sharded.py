@@ -130,10 +130,6 @@ def run_shards(
 
     Parameters
     ----------
-    shards : Shards
-    spec : ShardSpec
-    stats : DatasetStats
-    plan : Plan
     state : NamedTuple of arrays
         Of the spec's algorithm; in units of the learning rate if that only scales the weights.
     names : tuple

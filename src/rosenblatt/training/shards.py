@@ -23,29 +23,14 @@ Late = Callable[[], bool]
 
 
 class ShardBlock(NamedTuple):
-    """Rows of a shard that are in memory together.
-
-    Attributes
-    ----------
-    table : Table
-    classes : array
-        The labels of these rows, sorted.
-    label : int32 array
-        The number of each row's label among them.
-    weight : array
-        Sample weights; empty: all are one.
-    rows : int array
-        The rows to train on; empty: all.
-    by_blocks : bool
-        Whether blocks of neighbours are shuffled rather than single rows: see `Order`.
-    """
+    """Rows of a shard that are in memory together."""
 
     table: Table
-    classes: Array
-    label: Array
-    weight: Array
-    rows: Array
-    by_blocks: bool
+    classes: Array  # the labels of these rows, sorted
+    label: Array  # the number of each row's label among them
+    weight: Array  # sample weights; empty: all are one
+    rows: Array  # the rows to train on; empty: all
+    by_blocks: bool  # whether blocks of neighbours are shuffled rather than single rows: see `Order`
 
     @property
     def size(self) -> int:
@@ -54,14 +39,7 @@ class ShardBlock(NamedTuple):
 
 
 def make_block(table: Table, y: Any, weight: Array) -> ShardBlock | None:
-    """Return rows and labels as a block of a shard; None if no row has a weight above zero.
-
-    Parameters
-    ----------
-    table : Table
-    y : array-like of shape (n_rows,)
-    weight : array of shape (n_rows,), or empty
-    """
+    """Return rows and labels as a block of a shard; None if no row has a weight above zero."""
     if weight.size and not weight.any():
         return None
     classes, label = as_labels(y, table.shape[0])
@@ -71,23 +49,13 @@ def make_block(table: Table, y: Any, weight: Array) -> ShardBlock | None:
 
 @dataclass
 class Shard:
-    """Some of the rows, and their number.
+    """Some of the rows, and their number."""
 
-    Attributes
-    ----------
-    number : int
-        From 0. It decides the order of merging and the random orders; where and when the shard is processed does not.
-    blocks : iterable of ShardBlock
-        Read again in each round.
-    names : tuple of str
-        Names of the features; empty if they have none.
-    drawn : (tuple of int, int array)
-        A seed, and the order that was last drawn with it: the rounds of an epoch share it.
-    """
-
+    # From 0. It decides the order of merging and the random orders; where and when the shard is processed does not.
     number: int
-    blocks: Iterable[ShardBlock]
-    names: tuple[str, ...] = ()
+    blocks: Iterable[ShardBlock]  # read again in each round
+    names: tuple[str, ...] = ()  # names of the features; empty if they have none
+    # A seed, and the order that was last drawn with it: the rounds of an epoch share it.
     drawn: tuple[tuple[int, ...], Array] = field(default=((), ALL_ROWS), repr=False)
 
 
@@ -196,12 +164,7 @@ def cut(
     """Yield the number and the rows of each non-empty shard of a table: neighbours, in equal numbers.
 
     Values are not copied.
-
-    Parameters
-    ----------
-    table, classes, label, weight, subset
-        Of all rows, as in a `ShardBlock`.
-    shards : int
+    The arguments are those of all rows, as in a `ShardBlock`.
     """
     for number, span in spans_of_shards(subset.size or table.shape[0], shards):
         rows = subset[span.start : span.stop]

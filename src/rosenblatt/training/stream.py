@@ -34,15 +34,15 @@ from rosenblatt.training.algorithm import (
     RowTask,
     ScoreRow,
     all_finite,
-    as_hyperplanes,
     best_order,
     copy_state,
     new_counts,
     order_of,
+    refuse_replaced,
     start_state,
 )
 from rosenblatt.training.first_order import FirstOrder
-from rosenblatt.training.model import LinearModel
+from rosenblatt.training.model import LinearModel, scaled_shares
 from rosenblatt.training.multiclass import (
     by_pairs,
     class_costs,
@@ -72,28 +72,14 @@ SAFE_COST = 1e3
 
 @dataclass(frozen=True)
 class Settings:
-    """How a stream learns.
-
-    Attributes
-    ----------
-    algorithm : Algorithm
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
-    eta : float
-        Learning rate.
-    bias : float
-        Square of the constant that pads each row; 0 for no bias.
-    class_weight : dict or None
-        Factor of the steps for each class.
-    supports_new_classes : bool
-        Whether classes may appear that were not announced.
-    """
+    """How a stream learns."""
 
     algorithm: Algorithm
-    multiclass: str = "ovr"
-    eta: float = 1.0
-    bias: float = 1.0
-    class_weight: Mapping[Any, float] | None = None
-    supports_new_classes: bool = True
+    multiclass: str = "ovr"  # one of "ovr", "ovo", "ovo-vote", "joint"
+    eta: float = 1.0  # learning rate
+    bias: float = 1.0  # square of the constant that pads each row; 0 for no bias
+    class_weight: Mapping[Any, float] | None = None  # factor of the steps for each class
+    supports_new_classes: bool = True  # whether classes may appear that were not announced
 
     def __eq__(self, other: Any) -> bool:
         # The representations too, which name the types: rules are tuples, and equal tuples may be different rules.
@@ -111,7 +97,7 @@ class Settings:
         planes, scale = self.algorithm.hyperplanes(state), self.rate_scale
         if scale == 1.0:
             return planes
-        return as_hyperplanes(planes.W * planes.W.dtype.type(scale), planes.b * planes.b.dtype.type(scale))
+        return Hyperplanes(planes.W * planes.W.dtype.type(scale), planes.b * planes.b.dtype.type(scale))
 
     def coding_matrix(self, n_classes: int) -> Array:
         """Return sign[class, problem] of the problems that learn, those of the reserve class last."""
@@ -167,31 +153,39 @@ class Stream:
 
     # Slots: once the `__dict__` of an object has been read, Python takes three times longer to find its attributes.
     __slots__ = (
-        *("settings", "init", "outdated", "classes", "state", "trials", "mistakes", "columns", "recorded"),
-        *("_exposed", "_snapshots", "_planes", "_model", "_single", "_scorers", "_replay"),
+        *("settings", "init", "outdated", "classes", "trials", "mistakes", "columns", "recorded"),
+        *("_state", "_checked", "_exposed", "_snapshots", "_planes", "_model", "_single", "_scorers", "_replay"),
     )
 
     def __init__(self, settings: Settings, learned: Learned | None = None, init: Any = None) -> None:
         self.settings, self.init, self.outdated = settings, init, False
-        self.classes: Array = NO_CLASSES
-        self.state: Any = None
-        self.trials = self.mistakes = 0
-        self.columns: NamedColumns | None = None
-        if learned is not None:
-            self.classes, self.state, self.trials, self.mistakes, names = learned
-            self.columns = NamedColumns({name: column for column, name in enumerate(names)}) if names else None
+        learned = learned or Learned(NO_CLASSES, None, 0, 0, ())
+        self.classes, self.trials, self.mistakes = learned.classes, learned.trials, learned.mistakes
+        named = {name: column for column, name in enumerate(learned.names)}
+        self.columns: NamedColumns | None = NamedColumns(named) if named else None
         self.recorded = self.trials, self.mistakes
-        self._exposed = False  # whether a caller may hold a view of the weights of the state
         self._snapshots: list[Snapshot] | None = None  # of the changes in place since `all_or_nothing` began
-        self._clear()
+        self.state = learned.state
 
     def __repr__(self) -> str:
         """Return the stream in a line."""
         seen = f"classes={short_repr(self.classes)}, trials={self.trials}, mistakes={self.mistakes}"
         return f"{type(self).__name__}({seen}, method={type(self.settings.algorithm).__name__})"
 
+    @property
+    def state(self) -> Any:
+        """The state of the algorithm; None before the first row. To replace it drops everything derived from it."""
+        return self._state
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        self._state = state
+        self._checked: Any = None  # the layout of the arrays when they were last checked
+        self._exposed = False  # whether a caller may hold a view of the weights of the state
+        self._clear()
+
     def _clear(self) -> None:
-        """Drop everything that was derived from the state."""
+        """Drop everything that was derived from the state, the classes and the settings."""
         self._planes: Hyperplanes | None = None
         self._model: LinearModel | None = None
         self._single: Single | None = None
@@ -206,7 +200,7 @@ class Stream:
 
     def __getstate__(self) -> dict[str, Any]:
         derived = dict.fromkeys(("_planes", "_model", "_single", "_replay"))
-        return self._attributes() | derived | {"_exposed": False, "_scorers": {}}
+        return self._attributes() | derived | {"_checked": None, "_exposed": False, "_scorers": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
@@ -284,11 +278,31 @@ class Stream:
     def _check_classes(self) -> None:
         check_classes(self.classes)
 
+    def check_arrays(self) -> None:
+        """Raise an error unless the loops can read the state: whoever has the stream can replace parts of it.
+
+        A single row is compared with the arrays in the compiled call, which was bound to them after this check.
+        """
+        layout = self.settings.algorithm.kind, [(array.shape, array.dtype) for array in self._state]
+        if layout != self._checked:
+            with refuse_replaced():
+                self.settings.algorithm.check_arrays(self._state)
+            self._checked = layout
+        if self._state.b.size < self.known:
+            raise self._other_classes()
+
+    def _other_classes(self) -> InvalidInput:
+        problems = count(self._state.b.size, "problem")
+        return InvalidInput(
+            f"The model has {problems}, not those of the classes {short_repr(self.classes)}. Fit again."
+        )
+
     # -------------------------------------------------------------------------------------------------------- weights
 
     def hyperplanes(self) -> Hyperplanes:
         """Return the weights of all problems, for reading only; they change with the stream."""
         if self._planes is None:
+            self.check_arrays()
             self._planes = self.settings.hyperplanes(self.state)
         return self._planes
 
@@ -297,20 +311,22 @@ class Stream:
 
         For a few sparse rows, only the weights that they touch are derived: averaging all weights would take longer.
         """
+        if self._planes is None:
+            self.check_arrays()
         self._check_width(table)
         known, settings = self.known, self.settings
         stored = self._planes is not None or not (settings.algorithm.derives_weights or settings.rate_scale != 1.0)
         if not stored and touches_few(table, self.state.W.shape[1]):
             state, table = touched_part(self.state, table)
-            W, b, _ = settings.hyperplanes(state)
+            W, b = settings.hyperplanes(state)
         else:
-            W, b, _ = self.hyperplanes()
+            W, b = self.hyperplanes()
         if isinstance(table.rows, Dense):
             W = W[:, : table.shape[1]]
         if order_of(W) == "C":  # else the weights of the reserve class are between the others
             W, b = W[:known], b[:known]
         dtype = np.result_type(table.dtype, W.dtype)
-        every = scores(table, as_hyperplanes(W.astype(dtype, copy=False), b.astype(dtype, copy=False)))
+        every = scores(table, Hyperplanes(W.astype(dtype, copy=False), b.astype(dtype, copy=False)))
         return every[:, :known]
 
     def model(self) -> LinearModel:
@@ -348,8 +364,7 @@ class Stream:
         if not all_finite(state):
             raise InvalidInput("coef_ or intercept_ has values that are not finite.")
         self.settings.algorithm.settle(state)
-        self.state, self._exposed = state, False
-        self._clear()
+        self.state = state
 
     def reconfigure(self, settings: Settings) -> None:
         """Continue with other settings; if the algorithm cannot continue the state, only the weights are kept."""
@@ -357,6 +372,7 @@ class Stream:
         if settings == self.settings or self.state is None:
             self.settings = settings
             return
+        self.check_arrays()
         before, algorithm = self.settings, settings.algorithm
         if settings.multiclass != before.multiclass and self.classes.size > 2:
             raise InvalidInput(
@@ -369,7 +385,7 @@ class Stream:
             if settings.rate_scale != before.rate_scale:
                 state = copy_state(self.state)
                 algorithm.rescale(state, before.rate_scale / settings.rate_scale)
-                self.state, self._exposed = state, False
+                self.state = state
         else:
             planes = before.algorithm.hyperplanes(self.state)
             state = algorithm.start(self.state.b.size, self.state.W.shape[1], self.state.W.dtype, order_of(planes.W))
@@ -388,13 +404,14 @@ class Stream:
     def meet(self, classes: Array) -> None:
         """Add classes. Each starts from the weights that it would have if it had been announced at the start."""
         check_kind(classes, self.classes)
+        if not (self.classes[1:] > self.classes[:-1]).all():  # the loops index by number
+            raise self._other_classes()
         seen = np.unique(np.concatenate([self.classes, classes])) if self.classes.size else np.unique(classes)
-        if seen.size == self.classes.size:
-            if self.state is not None:
-                self._open()
-            return
         if self.state is not None:
             self._open()
+        if seen.size == self.classes.size:
+            return
+        if self.state is not None:
             if not self.settings.supports_new_classes:
                 new = sorted(set(seen.tolist()) - set(self.classes.tolist()))
                 raise InvalidInput(
@@ -411,10 +428,10 @@ class Stream:
         present, needed = self.state.b.size, self.settings.coding_matrix(self.classes.size).shape[1]
         if present < needed:
             self._grow(np.eye(needed, present, dtype=np.int8))
-            self._clear()
 
     def _grow(self, change: Array) -> None:
         """Replace the problems by more of them: see `Algorithm.grow`."""
+        self.check_arrays()
         self.state = self.settings.algorithm.grow(self.state, change)
 
     def _arrange(self, table: Table) -> None:
@@ -423,14 +440,11 @@ class Stream:
         order = best_order(self.settings.algorithm, W.shape[0], table, by_pairs=by_pairs(self.settings.multiclass))
         if order != order_of(W) and min(W.shape) > 1 and table.entries >= ENTRIES_PER_WEIGHT * W.size:
             self.state = type(self.state)(*(np.array(array, order=order) for array in self.state))
-            self._exposed = False
-            self._clear()
 
     def _make_own(self) -> None:
         """Copy the weights if a caller may hold a view of them, or if they are read-only."""
-        if self._exposed or not self.state.W.flags.writeable:
+        if self._exposed or not all(array.flags.writeable for array in self.state):
             self.state = copy_state(self.state)
-            self._exposed, self._single, self._scorers, self._replay = False, None, {}, None
 
     # ------------------------------------------------------------------------------------------------------- learning
 
@@ -441,10 +455,8 @@ class Stream:
 
         Parameters
         ----------
-        table : Table
         y : array-like of shape (n_rows,)
             Labels.
-        weight : array of shape (n_rows,), or empty
         classes : array-like, optional
             Classes to expect besides those of y.
 
@@ -465,19 +477,21 @@ class Stream:
         """Return the task of rows with these labels. The loops index the problems of the state by number."""
         settings = self.settings
         sign = settings.coding_matrix(self.classes.size)
-        if self.state is not None and self.state.b.size != sign.shape[1]:
-            raise InvalidInput(
-                f"The model has {self.state.b.size} problems, but multiclass={settings.multiclass!r} has "
-                f"{sign.shape[1]} for {self.classes.size} classes. Fit again."
-            )
         costs = class_costs(settings.class_weight, self.classes)
         return make_task(label, sign, settings.multiclass, class_cost=costs, weight=weight, bias=settings.bias)
+
+    def _check_problems(self, task: Task) -> None:
+        """Raise an error unless the state has the problems of a task, and the loops can read it."""
+        self.check_arrays()
+        if self.state.b.size != task.sign.shape[1]:
+            raise self._other_classes()
 
     def _run_epoch(self, table: Table, task: Task) -> Counts:
         settings, algorithm, problems = self.settings, self.settings.algorithm, task.sign.shape[1]
         if self.state is None:
             pairs = by_pairs(settings.multiclass)
             self.state = start_state(algorithm, problems, table, self.init, settings.rate_scale, by_pairs=pairs)
+        self._check_problems(task)
         self._check_width(table)
         table = with_dtype(table, self.state.W.dtype)
         self._arrange(table)
@@ -520,15 +534,10 @@ class Stream:
     # ---------------------------------------------------------------------------------------------------- single rows
 
     def learn_one(self, x: Any, y: Any) -> bool:
-        """Learn from one row; return whether it was a mistake.
+        """Learn from one row, an array, a sparse row or a dict; return whether it was a mistake.
 
         The same as `learn` with a chunk of one row, with less overhead. If it makes the weights overflow, an error is
         raised and nothing is learned.
-
-        Parameters
-        ----------
-        x : array of shape (n_features,), sparse row, or dict from names to numbers
-        y : label
         """
         mistake = self.learn_known(x, y)
         if mistake is not None:
@@ -556,6 +565,7 @@ class Stream:
         values, columns = row
         learn = learners.get(columns is None)
         if learn is None:
+            self._check_problems(trial.task)
             learn = learners[columns is None] = self.settings.algorithm.row_learner(trial, self.state, row)
         if self._snapshots is not None:
             algorithm, rows = self.settings.algorithm, as_rows(values, columns, self.state.W)
@@ -583,6 +593,7 @@ class Stream:
     def _prepare_single(self) -> Single | None:
         if self.state is None:
             return None
+        self.check_arrays()
         self._open()
         self._make_own()
         settings, algorithm = self.settings, self.settings.algorithm
@@ -605,6 +616,8 @@ class Stream:
         `problem_scores` then.
         """
         scorers = self._scorers  # read once: a thread that learns replaces the dict
+        if not scorers:
+            self.check_arrays()
         row = self._row(x)
         if row is None:  # names without a column count as zero
             row = self._row((self.columns or NamedColumns()).known_part(x))
@@ -617,6 +630,7 @@ class Stream:
         return value if labels is None else labels[int(value) if several else value > 0.0]
 
     def _make_scorer(self, scorers: dict[bool, Scorer], row: Row) -> Scorer:
+        self.check_arrays()
         classes, pairs = self.classes, by_pairs(self.settings.multiclass) and self.classes.size > 2
         score = None if pairs else self.settings.algorithm.row_scorer(self.known, self.state, row)
         labels = [label.item() if isinstance(label, np.generic) else label for label in classes]
@@ -639,8 +653,8 @@ class Stream:
                         return pack(*values(x)), indices
                     except (KeyError, struct.error):  # other names, or a value that is not a float
                         pass
-            return self._own_columns().row(x, self.state.W.dtype)
-        W = self.state.W
+            return self._own_columns().row(x, self._state.W.dtype)
+        W = self._state.W
         if (
             type(x) is np.ndarray
             and x.dtype is W.dtype
@@ -658,14 +672,7 @@ class Stream:
         return rows.data.tobytes(), np.array(rows.indices, np.int64)
 
     def row_table(self, x: Any, *, grow: bool = False) -> Table:
-        """Return one row as a table.
-
-        Parameters
-        ----------
-        x : array of shape (n_features,), sparse row, or dict from names to numbers
-        grow : bool
-            Whether new names become columns; else they count as zero.
-        """
+        """Return one row as a table. New names become columns if it may `grow`; else they count as zero."""
         if is_dict(x):
             if grow:
                 self._add_names(x)
@@ -691,25 +698,17 @@ class Stream:
         if self.state is not None and len(columns) > self.state.W.shape[1]:
             # Twice the columns needed, so that this is rare.
             self.state = self.settings.algorithm.widen(self.state, 2 * len(columns))
-            self._clear()
 
     # --------------------------------------------------------------------------------------------------------- merging
 
     def merge(self, others: Sequence[Stream], shares: Sequence[float] | None = None) -> Stream:
         """Return a stream whose state is the weighted mean of this one's and others', of the same settings.
 
-        Classes that only some of them have are first added to the others, which changes them.
-
-        Parameters
-        ----------
-        others : sequence of Stream
-        shares : sequence of float, optional
-            Weight of each, this stream first; equal by default. They are scaled to add up to one.
+        Classes that only some of them have are first added to the others, which changes them. The shares, this stream's
+        first, are scaled to add up to one; they are equal by default.
         """
         streams = [self, *others]
-        weight = np.asarray([1.0] * len(streams) if shares is None else shares, dtype=np.float64)
-        if weight.shape != (len(streams),) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
-            raise InvalidInput(f"shares={shares!r} are not {len(streams)} weights from 0 with a positive sum.")
+        weight = scaled_shares([1.0] * len(streams) if shares is None else shares, len(streams))
         alike = all(
             stream.state is not None
             and stream.columns == self.columns
@@ -724,7 +723,7 @@ class Stream:
             stream.meet(seen)
         algorithm, room = self.settings.algorithm, max(stream.state.W.shape[1] for stream in streams)
         states = [s.state if s.state.W.shape[1] == room else algorithm.widen(s.state, room) for s in streams]
-        state = algorithm.merge(states, weight / weight.sum())
+        state = algorithm.merge(states, weight)
         trials, mistakes = sum(s.trials for s in streams), sum(s.mistakes for s in streams)
         return type(self)(self.settings, Learned(seen, state, trials, mistakes, tuple(self.columns or ())))
 
@@ -746,8 +745,7 @@ class RegressionStream(Stream):
 
     def learn_one(self, x: Any, y: Any) -> bool:
         """Learn from one row, as from a chunk; a regression has no mistakes."""
-        self.learn(self.row_table(x, grow=True), [y], np.empty(0))
-        return False
+        return self._learn_as_chunk(x, y)
 
     def meet(self, classes: Array) -> None:
         """Do nothing: a regression has no classes."""
