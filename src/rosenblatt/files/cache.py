@@ -18,10 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
-from rosenblatt.engine.inspection import inspect_csr, inspect_dense
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.chunks import Chunk, Position, sliced
+from rosenblatt.files.chunks import Chunk, Position, inspected, sliced
 from rosenblatt.files.options import as_count
 from rosenblatt.files.streams import FilePath, in_order
 from rosenblatt.storage.atomic import Beside
@@ -266,26 +265,21 @@ def _decode(entry: dict[str, Any], content: Array, rows: int, n_features: int) -
 
 
 def _table(arrays: dict[str, Array], rows: int, n_features: int) -> Table:
-    dtype = np.dtype(np.float64)
     if "X" in arrays:
-        X = arrays["X"].astype(np.float64).reshape(rows, n_features)
-        largest, infinite = inspect_dense(X)
-        if infinite >= 0:
-            raise ValueError("a value is not finite")
-        return Table(Dense(X), X.shape, dtype, largest)
-    counts = arrays["count"].astype(np.int64)
-    indptr = np.concatenate([[0], np.cumsum(counts)])
-    column = np.ascontiguousarray(arrays["column"], np.int32)
-    value = np.ascontiguousarray(arrays["value"], np.float64) if "value" in arrays else np.ones(column.size)
-    # Each count is checked, too: the sum of huge ones may overflow to the right number.
-    fits = counts.min(initial=0) >= 0 and counts.max(initial=0) <= column.size
-    if counts.size != rows or not fits or not indptr[-1] == column.size == value.size < 1 << 31:
-        raise ValueError("rows and entries differ in number")
-    indptr = indptr.astype(np.int32)
-    largest, outside, infinite, disorder = inspect_csr(value, column, indptr, n_features, -1.0)
-    if outside >= 0 or infinite >= 0 or disorder >= 0:
-        raise ValueError("an entry is outside of the table")
-    return Table(Csr(value, column, indptr), (rows, n_features), dtype, largest)
+        table, infinite = inspected(Dense(arrays["X"].astype(np.float64).reshape(rows, n_features)), n_features)
+    else:
+        counts = arrays["count"].astype(np.int64)
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        column = np.ascontiguousarray(arrays["column"], np.int32)
+        value = np.ascontiguousarray(arrays["value"], np.float64) if "value" in arrays else np.ones(column.size)
+        # Each count is checked, too: the sum of huge ones may overflow to the right number.
+        fits = counts.min(initial=0) >= 0 and counts.max(initial=0) <= column.size
+        if counts.size != rows or not fits or not indptr[-1] == column.size == value.size < 1 << 31:
+            raise ValueError("rows and entries differ in number")
+        table, infinite = inspected(Csr(value, column, indptr.astype(np.int32)), n_features)
+    if infinite >= 0:
+        raise ValueError("a value is not finite")
+    return table
 
 
 class _Writer:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
+from rosenblatt.engine.inspection import inspect_csr, inspect_dense
 from rosenblatt.engine.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
@@ -76,6 +77,19 @@ class ReadProblems(NamedTuple):
     examples: tuple[str, ...] = ()
     missing: int = 0
     notes: tuple[str, ...] = ()
+
+
+def inspected(rows: Dense | Csr, n_features: int) -> tuple[Table, int]:
+    """Return rows as a table, and the first row whose squares overflow, or -1; raise ValueError for damaged rows."""
+    if isinstance(rows, Dense):
+        largest, infinite = inspect_dense(rows.X)
+        count = rows.X.shape[0]
+    else:
+        largest, outside, infinite, disorder = inspect_csr(rows.data, rows.indices, rows.indptr, n_features, -1.0)
+        count = rows.indptr.size - 1
+        if outside >= 0 or disorder >= 0:
+            raise ValueError("an entry is outside of the table, or out of order")
+    return Table(rows, (count, n_features), np.dtype(np.float64), largest), infinite
 
 
 # --------------------------------------------------------------------------------------------- cutting and joining

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.files.decimals import FINE, LONG, MALFORMED, read_numbers
-from rosenblatt.files.features import Assembler, Entries, Piece
+from rosenblatt.files.features import Dictionary, Piece, assemble
 from rosenblatt.files.options import FileLayout, Reading
 from rosenblatt.files.streams import BlockReader, FilePath, last_line_end
 
@@ -92,44 +93,32 @@ class RefusedRows:
         self.mask[new] = True
 
 
-class Pending(NamedTuple):
-    """Rows whose columns depend on the rows before: a dictionary or a scaler has to see these in order.
-
-    Attributes
-    ----------
-    numbers : array, or None
-        Columns of numbers that are to be scaled.
-    pieces : list of Piece
-        All other features.
-    """
-
-    numbers: Array | None
-    pieces: list[Piece]
-
-
 class Parsed(NamedTuple):
-    """The content of a block.
+    """The content of a block. `Parser.rows` makes rows of it, in order if they depend on those before.
 
     Attributes
     ----------
-    rows : array, Entries or Pending
-        Dense rows, of a table of numbers; sparse rows; or rows that are to be finished in order.
     label : array
     lines : int
         Lines in the block.
     line : int array
         Number of each row's line, from 0.
     faults : LineFaults
+    pieces : list of Piece
+        Features, but not the columns of numbers of a table.
+    numbers : array of shape (n_rows, n_columns), or None
+        These columns, with NaN where a number is missing.
     weight : array, or None
     missing : int
         Number of missing values.
     """
 
-    rows: Array | Entries | Pending
     label: Array
     lines: int
     line: Array
     faults: LineFaults
+    pieces: list[Piece]
+    numbers: Array | None = None
     weight: Array | None = None
     missing: int = 0
 
@@ -160,7 +149,6 @@ class Parser(ABC):
     def __init__(self, reading: Reading, labels: str, skip: bool, layout: FileLayout | None = None) -> None:
         self.reading, self.labels, self.skip = reading, labels, skip
         self.layout = layout or reading.layout
-        self.assembler = Assembler(reading.features, reading.normalise)
 
     @property
     def n_features(self) -> int:
@@ -186,11 +174,11 @@ class Parser(ABC):
 
     @abstractmethod
     def parse(self, text: Array) -> Parsed:
-        """Return the rows of a block of whole lines."""
+        """Return the content of a block of whole lines."""
 
-    def number_pieces(self, numbers: Array) -> list[Piece]:
-        """Return the entries of the columns of numbers of a table."""
-        raise NotImplementedError
+    def rows(self, parsed: Parsed, scaler: Any = None, dictionary: Dictionary | None = None) -> Dense | Csr:
+        """Return the rows of a block. A scaler and a dictionary have to see the blocks in order."""
+        return assemble(parsed.pieces, self.reading.features, self.reading.normalise, dictionary)
 
     def read_labels(
         self, text: Array, start: Array, end: Array, line: Array, refused: RefusedRows, remedy: str
@@ -211,12 +199,6 @@ class Parser(ABC):
 
         refused.add(wrong, describe)
         return label
-
-    def assembled(self, pieces: list[Piece]) -> Entries | Pending:
-        """Return the rows that pieces make; pending if a dictionary has to see the names first."""
-        if self.reading.features.dictionary:
-            return Pending(None, pieces)
-        return self.assembler.rows(self.assembler.hashed(pieces))
 
 
 def notes_room(places: int) -> Array:

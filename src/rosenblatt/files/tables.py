@@ -7,7 +7,7 @@ layout: its columns are found by their names, in any order.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from rosenblatt.data.numbers import is_whole
 from rosenblatt.engine.jit import compiled
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import formats
-from rosenblatt.files.features import ONE_GROUP, Entries, Piece, murmur, to_bytes
+from rosenblatt.files.features import Dictionary, Piece, murmur, to_bytes, word_pieces
 from rosenblatt.files.options import (
     KINDS,
     NAMED_OPTIONS,
@@ -32,7 +33,7 @@ from rosenblatt.files.options import (
     Reading,
     reject,
 )
-from rosenblatt.files.parsing import MISSING, Parser, Pending
+from rosenblatt.files.parsing import MISSING, Parsed, Parser
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES
 from rosenblatt.files.streams import FilePath
 from rosenblatt.text import count
@@ -518,43 +519,43 @@ class TableParser(Parser):
         """Return the scaler of the columns of numbers."""
         return Scaler(len(self.number_names), scaling) if self.number_names else None
 
-    def number_pieces(self, numbers: Array) -> list[Piece]:
-        """Return the entries of the columns of numbers."""
-        columns = enumerate(self.number_names)
-        return [number_piece(name, np.ascontiguousarray(numbers[:, j])) for j, name in columns]
-
-    def dense_rows(self, numbers: Array) -> Array:
-        """Return rows of numbers. Missing ones are 0, unless a scaler is to replace them."""
-        return np.ascontiguousarray(numbers if self.reading.features.standardise else np.nan_to_num(numbers, nan=0.0))
-
-    def rows_of(self, numbers: Array, pieces: list[Piece]) -> Entries | Pending:
-        """Return rows of numbers (NaN is missing) and of pieces; pending if they depend on the rows before."""
-        if self.reading.features.standardise:
-            return Pending(numbers, pieces)
-        return self.assembled([*self.number_pieces(numbers), *pieces])
-
-    def rows_of_columns(
-        self, numbers: Array, texts: Mapping[str, Sequence[bytes]]
-    ) -> tuple[Array | Entries | Pending, int]:
-        """Return rows of columns of numbers (NaN is missing) and of texts by name, and how many values are missing."""
-        missing = int(np.isnan(numbers).sum())
+    def rows(self, parsed: Parsed, scaler: Scaler | None = None, dictionary: Dictionary | None = None) -> Dense | Csr:
+        """Return the rows of a block: dense ones of a table of numbers, in which a missing number is 0."""
+        numbers = parsed.numbers
+        if numbers is None:
+            return super().rows(parsed, scaler, dictionary)
+        if scaler is not None:
+            numbers = scaler.scaled(numbers)
+        elif self.reading.numeric and parsed.missing:
+            numbers = np.nan_to_num(numbers, nan=0.0)
         if self.reading.numeric:
-            return self.dense_rows(numbers), missing
+            return Dense(np.ascontiguousarray(numbers))
+        columns = zip(self.number_names, numbers.T, strict=True)
+        own = [number_piece(name, np.ascontiguousarray(column)) for name, column in columns]
+        return super().rows(parsed._replace(pieces=[*own, *parsed.pieces]), scaler, dictionary)
+
+    def pieces_of(self, spans: Callable[[str], tuple[Array, Array, Array]]) -> tuple[list[Piece], int]:
+        """Return the entries of all columns of categories and texts, and how many values are missing.
+
+        `spans` returns, by the name of a column, a text, and where the value of each row begins and ends in it. Missing
+        values are empty.
+        """
         pieces: list[Piece] = []
+        missing = 0
         for column in self.reading.columns:
-            if column.kind not in ("category", "text"):
-                continue
-            values = texts[column.name]
-            missing += sum(not value for value in values)
-            found = joined_texts(values)
-            of_text = column.kind == "text"
-            pieces += self.word_pieces(column.name, *found) if of_text else [category_piece(column.name, *found)]
-        return self.rows_of(numbers, pieces), missing
+            if column.kind in ("category", "text"):
+                text, start, end = spans(column.name)
+                missing += int((start == end).sum())
+                if column.kind == "category":
+                    pieces.append(category_piece(column.name, text, start, end))
+                else:
+                    pieces += self.word_pieces(column.name, text, start, end)
+        return pieces, missing
 
     def word_pieces(self, name: str, text: Array, start: Array, end: Array) -> list[Piece]:
         """Return the entries of a column of text: name=word."""
         encoded = to_bytes(name)
-        return self.assembler.words.pieces(text, start, end, encoded + b"=", murmur(encoded))
+        return word_pieces(self.reading.features, text, start, end, encoded + b"=", murmur(encoded))
 
 
 # ------------------------------------------------------------------------------------------------------------ scaling
@@ -633,8 +634,7 @@ def number_piece(name: str, values: Array) -> Piece:
     np.cumsum(~np.isnan(values) & (values != 0.0), out=indptr[1:])
     start = np.zeros(present.size, np.int32)
     end = np.full(present.size, len(encoded), np.int32)
-    text = np.frombuffer(encoded + b"\n", np.uint8)
-    return Piece(indptr, text, start, end, ONE_GROUP, (b"",), np.zeros(1, np.uint32), values[present].copy())
+    return Piece(indptr, np.frombuffer(encoded + b"\n", np.uint8), start, end, value=values[present])
 
 
 def category_piece(name: str, text: Array, start: Array, end: Array) -> Piece:
@@ -645,7 +645,7 @@ def category_piece(name: str, text: Array, start: Array, end: Array) -> Piece:
     np.cumsum(present, out=indptr[1:])
     begin, stop = start[present].astype(np.int32), end[present].astype(np.int32)
     seed = np.array([murmur(encoded)], np.uint32)
-    return Piece(indptr, text, begin, stop, ONE_GROUP, (encoded + b"=",), seed, np.ones(begin.size))
+    return Piece(indptr, text, begin, stop, (encoded + b"=",), seed=seed, value=np.ones(begin.size))
 
 
 def joined_texts(values: Sequence[bytes]) -> tuple[Array, Array, Array]:

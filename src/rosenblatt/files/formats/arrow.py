@@ -17,7 +17,7 @@ from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, RefusedRows
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_field, as_plain, flat_table
 from rosenblatt.files.sniffing import SAMPLE_LINES, Sample
 from rosenblatt.files.streams import STANDARD_INPUT, FileBlock, FilePath
-from rosenblatt.files.tables import Preview, TableParser, as_text, value_of
+from rosenblatt.files.tables import Preview, TableParser, as_text, joined_texts, value_of
 
 Array = npt.NDArray[Any]
 
@@ -164,10 +164,9 @@ class ArrowParser(TableParser):
         if kept.size < lines:
             batch = batch.take(_pyarrow().array(kept))
             label, numbers, weight = label[kept], numbers[kept], None if weight is None else weight[kept]
-        columns = [column.name for column in self.reading.columns if column.kind in ("category", "text")]
-        texts = {name: _as_texts(batch.column(name)) for name in columns}
-        rows, missing = self.rows_of_columns(numbers, texts)
-        return Parsed(rows, label, lines, kept, faults, weight, missing)
+        pieces, missing = self.pieces_of(lambda name: joined_texts(_as_texts(batch.column(name))))
+        missing += int(np.isnan(numbers).sum())
+        return Parsed(label, lines, kept, faults, pieces, numbers, weight, missing)
 
     def _column(self, batch: Any, name: str, refused: RefusedRows) -> Array:
         column = batch.column(name)

@@ -20,7 +20,6 @@ import numpy.typing as npt
 from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.decimals import FINE, decimal
-from rosenblatt.files.features import Piece
 from rosenblatt.files.formats import Format
 from rosenblatt.files.formats.text import looks_like_text
 from rosenblatt.files.options import FileLayout, Reading
@@ -38,7 +37,7 @@ from rosenblatt.files.parsing import (
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_field, as_value, flat_table, one_line
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_BYTES, SAMPLE_LINES, Sample, most
 from rosenblatt.files.streams import BYTE_ORDER_MARK, FilePath
-from rosenblatt.files.tables import INDEX, LABEL_NAMES, UNNAMED, Preview, TableParser, category_piece, kind_of, value_of
+from rosenblatt.files.tables import INDEX, LABEL_NAMES, UNNAMED, Preview, TableParser, kind_of, value_of
 
 Array = npt.NDArray[Any]
 
@@ -454,10 +453,8 @@ class DelimitedParser(TableParser):
             kept = ~refused.mask
             label, numbers, line, first, last = label[kept], numbers[kept], line[kept], first[kept], last[kept]
             weight = None if weight is None else weight[kept]
-        if not self.reading.numeric:
-            pieces, gone = self._pieces(text, first, last)
-            return Parsed(self.rows_of(numbers, pieces), label, lines, line, faults, weight, missing + gone)
-        return Parsed(self.dense_rows(numbers), label, lines, line, faults, weight, missing)
+        pieces, gone = self.pieces_of(lambda name: (text, *self._present(text, first, last, self.place[name])))
+        return Parsed(label, lines, line, faults, pieces, numbers, weight, missing + gone)
 
     def _plain(self, text: Array, lines: int, faults: LineFaults) -> Parsed | None:
         """Return the rows of a table of numbers without missing ones, in one pass; None if it is anything else."""
@@ -469,25 +466,17 @@ class DelimitedParser(TableParser):
             return None
         label = np.full(rows, np.nan) if self.label is None else table[:rows, self.label].copy()
         line = np.arange(rows, dtype=np.int32)
-        return Parsed(np.ascontiguousarray(table[:rows, self.numbers]), label, lines, line, faults)
+        return Parsed(label, lines, line, faults, [], np.ascontiguousarray(table[:rows, self.numbers]))
 
-    def _pieces(self, text: Array, first: Array, last: Array) -> tuple[list[Piece], int]:
-        """Return the entries of categories and words, and how many values are missing."""
-        pieces: list[Piece] = []
-        missing = 0
-        for column in self.reading.columns:
-            if column.kind not in ("category", "text"):
-                continue
-            k = self.place[column.name]
-            start, end = stripped(text, first[:, k], last[:, k])
-            gone = self._missing(text, start, end)
-            missing += int(gone.sum())
-            start = np.where(gone, end, start)
-            if column.kind == "category":
-                pieces.append(category_piece(column.name, text, start, end))
-            else:
-                pieces += self.word_pieces(column.name, text, start, end)
-        return pieces, missing
+    def _present(self, text: Array, first: Array, last: Array, column: int) -> tuple[Array, Array]:
+        """Return where the values of a column begin and end; one that stands for a missing value is empty."""
+        start, end = stripped(text, first[:, column], last[:, column])
+        short = np.flatnonzero((start < end) & (end - start <= max(map(len, MISSING))))
+        firsts = np.isin(text[start[short]], np.frombuffer(b"".join(word[:1] for word in MISSING), np.uint8))
+        for row in short[firsts].tolist():
+            if text[start[row] : end[row]].tobytes() in MISSING:
+                start[row] = end[row]
+        return start, end
 
     def fields(self, text: Array, lines: int, faults: LineFaults) -> tuple[Array, Array, Array, Array]:
         """Return where each field begins and ends, the line of each row, and which fields have doubled quotes."""
@@ -547,15 +536,6 @@ class DelimitedParser(TableParser):
 
         refused.add(np.unique(bad // width), describe)
         return number.reshape(line.size, width), int(np.isnan(number).sum()) - bad.size
-
-    def _missing(self, text: Array, start: Array, end: Array) -> Array:
-        """Return which spans stand for a missing value."""
-        gone: Array = start == end
-        short = np.flatnonzero(~gone & (end - start <= max(map(len, MISSING))))
-        firsts = np.isin(text[start[short]], np.frombuffer(b"".join(word[:1] for word in MISSING), np.uint8))
-        for row in short[firsts].tolist():
-            gone[row] = text[start[row] : end[row]].tobytes() in MISSING
-        return gone
 
 
 def _undoubled(text: Array, first: Array, last: Array, doubled: Array) -> tuple[Array, Array, Array]:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.files.features import word_pieces
 from rosenblatt.files.formats import Format
 from rosenblatt.files.options import NAMED_OPTIONS, WORD_OPTIONS, FileLayout, Opening, Reading
 from rosenblatt.files.parsing import LineFaults, Parsed, Parser, RefusedRows, stripped
@@ -78,8 +79,7 @@ class TextParser(Parser):
             label = self.read_labels(text, begin, stop, line, refused, MISSING_LABEL)
             start, kept = np.where(tab < end, tab + 1, start), ~refused.mask
             label, start, end, line = label[kept], start[kept], end[kept], line[kept]
-        rows = self.assembled(self.assembler.words.pieces(text, start, end))
-        return Parsed(rows, label, lines, line, faults)
+        return Parsed(label, lines, line, faults, word_pieces(self.reading.features, text, start, end))
 
 
 def lines_of(text: Array) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.decimals import COLON, NEWLINE, POINT, SHORT, SPACE, TENS
+from rosenblatt.files.decimals import COLON, NEWLINE, POINT, SHORT, SPACE, TENS, note_number
 from rosenblatt.files.features import Piece
 from rosenblatt.files.formats import Format
 from rosenblatt.files.options import NAMED_OPTIONS, Opening, Reading
@@ -52,7 +52,6 @@ BYTES_PER_OTHER = 3  # of a feature whose value is not a short number
 NOT_FINITE = " is not a finite number. Correct it, or leave the feature out if it is not known."
 NO_WEIGHT = " is not an importance. Write a number from 0."
 MISSING_LABEL = "Begin the line with a label, then a bar, and the features, as in: 1 | price:0.5 new"
-NO_SEED = np.zeros(1, np.uint32)
 REASONS = {
     NO_BAR: " has no bar. Write rows as in: 1 | price:0.5 new",
     BAD_HEAD: " is one word too many before the bar. There may be a label, an importance, a base and a tag.",
@@ -176,13 +175,6 @@ def _read_head(text, i, row, label, weight):
 
 
 @compiled()
-def _note(others, place, begin, end):
-    count = others[0, 0] + 1
-    others[0, 0] = count
-    others[count, 0], others[count, 1], others[count, 2] = place, begin, end
-
-
-@compiled()
 def _read_pairs(text, i, mask, seed, factor, k, column, value):
     """Read features from i on until name or value is not a short number; return where that is, and entries so far.
 
@@ -264,7 +256,7 @@ def _read_features(text, i, mask, seed, factor, k, column, value, spans, space, 
         if number == 0.0:
             continue
         if long >= 0:
-            _note(others, k, long, i)
+            note_number(others, k, long, i)
         column[U(k)], value[U(k)] = np.int64(h & mask), number
         if spans.size:
             spans[U(k), 0], spans[U(k), 1], spans[U(k), 2] = begin, end, space
@@ -398,7 +390,7 @@ class VwParser(Parser):
         columns = None if named else column[:entries]
         prefixes = _prefixes(text, spaces) if named else ()
         names, first, last = _numbered(text, first, last) if named else (text, first, last)
-        piece = Piece(indptr[: rows + 1], names, first, last, group, prefixes, NO_SEED, value[:entries], columns)
+        piece = Piece(indptr[: rows + 1], names, first, last, prefixes, group, value=value[:entries], column=columns)
         refused = RefusedRows(rows, faults)
         self._read_values(text, others, piece, line, refused)
         labels: Array = np.full(rows, np.nan)
@@ -408,9 +400,9 @@ class VwParser(Parser):
         weights = self._weights(text, weight[:rows], line, refused)
         if refused.mask.any():
             kept = ~refused.mask
-            piece, labels, weights, line = without_rows(piece, kept), labels[kept], weights[kept], line[kept]
+            piece, labels, weights, line = piece.of_rows(kept), labels[kept], weights[kept], line[kept]
         weighted = None if (weights == 1.0).all() else weights
-        return Parsed(self.assembled([piece]), labels, lines, line, faults, weighted)
+        return Parsed(labels, lines, line, faults, [piece], weight=weighted)
 
     def _read_values(self, text: Array, others: Array, piece: Piece, line: Array, refused: RefusedRows) -> None:
         """Read values that are not short numbers, in place."""
@@ -434,17 +426,6 @@ class VwParser(Parser):
         wrong = np.union1d(weighted[wrong], np.flatnonzero(weight < 0))
         refused.add(wrong, lambda row: fault_at(text, int(line[row]), int(start[row]), int(end[row]), NO_WEIGHT))
         return weight
-
-
-def without_rows(piece: Piece, kept: Array) -> Piece:
-    """Return a piece with some of its rows only."""
-    counts = np.diff(piece.indptr)
-    entries = np.repeat(kept, counts)
-    indptr = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int32)
-
-    parts = {name: getattr(piece, name) for name in ("start", "end", "group", "value", "column")}
-    own = {name: part[entries] for name, part in parts.items() if part is not None and part.size == entries.size}
-    return piece._replace(indptr=indptr, **own)
 
 
 def _word_end(text: Array, place: int, line: bool) -> int:
