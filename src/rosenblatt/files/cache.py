@@ -15,17 +15,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.data.table import Table
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import Chunk, Position, inspected, sliced
 from rosenblatt.files.options import as_count
-from rosenblatt.files.streams import FilePath, in_order
+from rosenblatt.files.streams import Array, FilePath, in_order
 from rosenblatt.storage.atomic import Beside
-
-Array = npt.NDArray[Any]
 
 MAGIC = b"rosenblatt rows 1"
 TAIL = struct.Struct("<QQ")  # length of the index, and the sum of its bytes
@@ -38,24 +35,9 @@ FAULTS = (ValueError, LookupError, TypeError, AttributeError, OverflowError, Rec
 
 
 class RowCache:
-    """The rows of one input, in a file.
+    """The rows of one input, in a file of at most `most` bytes. A cache with another digest is ignored.
 
-    Parameters
-    ----------
-    path : path-like
-    most : int
-        Maximum number of bytes.
-    digest : str
-        Identity of the input. A cache of another input is ignored.
-    n_features : int
-        Columns of the input.
-
-    Attributes
-    ----------
-    whole : bool
-        Whether all rows are there.
-    given_up : str
-        Why no cache was written; empty if it was.
+    `given_up` says why no cache was written; it is empty if one was.
     """
 
     def __init__(self, path: FilePath, most: int, digest: str, n_features: int) -> None:
@@ -95,13 +77,8 @@ class RowCache:
     def write(self, chunks: Iterator[Chunk], found: Callable[[], dict[str, Any]]) -> Iterator[Chunk]:
         """Yield the chunks, and write them; the file exists after the last one.
 
-        If the disk is full or the cache would become too large, the chunks are yielded without it.
-
-        Parameters
-        ----------
-        chunks : iterator of Chunk
-        found : callable
-            Return, after the last chunk, the findings of the pass besides rows, as plain values.
+        If the disk is full or the cache would become too large, the chunks are yielded without it. After the last one,
+        `found` returns the findings of the pass besides rows, as plain values.
         """
         self.given_up = ""
         writer: _Writer | None = None

@@ -7,13 +7,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.data.table import Table
 from rosenblatt.engine.inspection import inspect_csr, inspect_dense
 from rosenblatt.engine.rows import Csr, Dense
-
-Array = npt.NDArray[Any]
+from rosenblatt.files.streams import Array
 
 
 class Position(NamedTuple):

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from unicodedata import category
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput
@@ -33,8 +32,7 @@ from rosenblatt.files.entries import (
     normalise_rows,
 )
 from rosenblatt.files.options import FeatureOptions
-
-Array = npt.NDArray[Any]
+from rosenblatt.files.streams import Array
 
 LETTERS = b"0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 # Characters from here on are symbols or unassigned, and not part of a word.
@@ -331,7 +329,7 @@ def _counted(piece: Piece, options: FeatureOptions, normalise: bool = False) -> 
         size = count_marked(indptr, column, value, *how, *rooms)
     else:
         spare, room = np.empty(longest, column.dtype), np.empty(longest + PLACES, np.int64)
-        size = count_columns(indptr, column, value, bits, *how, spare, room, np.empty(63))
+        size = count_columns(indptr, column, value, bits, *how, spare, room, np.empty(64))
     return Csr(value[:size], column[:size], indptr)
 
 

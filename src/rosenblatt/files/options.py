@@ -346,17 +346,9 @@ def purposes() -> dict[str, str]:
 
 
 def check_options(changed: Mapping[str, Any], taken: Collection[str], path: Any, what: str) -> None:
-    """Raise `InvalidInput` for an option that has no effect.
+    """Raise `InvalidInput` for a changed option that has no effect: one that is not among those `taken`.
 
-    Parameters
-    ----------
-    changed : mapping
-        Options that differ from their defaults.
-    taken : collection of str
-        The options that apply to such a file.
-    path : path-like
-    what : str
-        A description of the file.
+    `what` describes the file.
     """
     for name, value in changed.items():
         if name in taken:

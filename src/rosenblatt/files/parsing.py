@@ -9,15 +9,12 @@ from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.files.decimals import FINE, LONG, MALFORMED, read_numbers
 from rosenblatt.files.features import Dictionary, Piece, assemble
 from rosenblatt.files.options import FileLayout, Reading
-from rosenblatt.files.streams import BlockReader, FilePath, last_line_end
-
-Array = npt.NDArray[Any]
+from rosenblatt.files.streams import Array, BlockReader, FilePath, last_line_end
 
 EXAMPLES = 5  # how many skipped lines to report
 SHORT_LABEL = 64  # bytes of labels that are compared as one array
@@ -41,16 +38,7 @@ def fault_at(text: Array, line: int, start: int, end: int, reason: str) -> LineF
 
 
 class LineFaults:
-    """The faults of a block: only the first one, or all where they are skipped.
-
-    Attributes
-    ----------
-    count : int
-    examples : list of LineFault
-        The first by line, whatever was noticed first.
-    stop : bool
-        Whether reading ends with the first fault.
-    """
+    """The faults of a block: only the first one, or all where they are skipped. `examples` are the first by line."""
 
     def __init__(self, skip: bool) -> None:
         self.skip, self.count = skip, 0
@@ -75,13 +63,7 @@ class LineFaults:
 
 
 class RefusedRows:
-    """Rows of a block that cannot be used. Only the first fault of each is noted.
-
-    Attributes
-    ----------
-    mask : bool array
-        Which rows are refused.
-    """
+    """Rows of a block that cannot be used, as a mask. Only the first fault of each is noted."""
 
     def __init__(self, count: int, faults: LineFaults) -> None:
         self.faults, self.mask = faults, np.zeros(count, bool)
@@ -98,17 +80,12 @@ class Parsed(NamedTuple):
 
     Attributes
     ----------
-    label : array
-    lines : int
-        Lines in the block.
-    line : int array
-        Number of each row's line, from 0.
-    faults : LineFaults
+    lines, line : int, int array
+        Number of lines in the block, and the number of each row's line, from 0.
     pieces : list of Piece
-        Features, but not the columns of numbers of a table.
+        All features but the columns of numbers of a table.
     numbers : array of shape (n_rows, n_columns), or None
         These columns, with NaN where a number is missing.
-    weight : array, or None
     missing : int
         Number of missing values.
     """
@@ -126,14 +103,7 @@ class Parsed(NamedTuple):
 class Parser(ABC):
     """Turn blocks of text into rows. Parsers keep nothing of a block, so that several threads may use one.
 
-    Parameters
-    ----------
-    reading : Reading
-    labels : {"required", "optional", "none"}
-    skip : bool
-        Whether faulty lines are skipped.
-    layout : FileLayout, optional
-        By default that of the file for which the reading was decided.
+    By default the layout is that of the file for which the reading was decided.
 
     Attributes
     ----------

@@ -31,14 +31,9 @@ Record = dict[str, Any]
 
 
 class Records:
-    """Rows of the files of a source, as dicts of numbers and texts; missing values are left out.
+    """Rows of the files of a source, tables or raw text, as dicts of numbers and texts; missing values are left out.
 
-    Parameters
-    ----------
-    source : FileSource
-        Tables, or raw text.
-    typed : bool
-        Whether they become values of a typed format, which holds UTF-8 only. Several files must be UTF-8, too.
+    `typed`: they become values of a typed format, which holds UTF-8 only. Several files must be UTF-8, too.
     """
 
     def __init__(self, source: Any, typed: bool = False) -> None:
@@ -259,18 +254,7 @@ def plain_pairs(content: Record, prefix: str = "", depth: int = 0) -> Iterator[t
 
 @dataclass
 class Output:
-    """A file that rows are written to.
-
-    Attributes
-    ----------
-    file : file object
-        Of bytes for formats that are not text.
-    path : path-like
-    rows : int
-        Number of rows written so far.
-    notes : list of str
-        For users, about what was written.
-    """
+    """A file that rows are written to; of bytes for formats that are not text. `notes` tell users what was written."""
 
     file: Any
     path: FilePath

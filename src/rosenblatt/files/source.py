@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.data.table import Table
 from rosenblatt.engine.rows import Csr, Dense
@@ -26,8 +25,6 @@ from rosenblatt.files.tables import Scaling
 
 if TYPE_CHECKING:
     from rosenblatt.files.opening import Inputs
-
-Array = npt.NDArray[Any]
 
 TRAINING = -1  # the number of the file, for the files that a model was trained on
 

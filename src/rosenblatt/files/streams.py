@@ -238,17 +238,10 @@ def last_line_end(text: Array) -> int:
 
 
 class BlockReader:
-    """Read a file in blocks of whole records.
+    """Read a file in blocks of whole records, of about `size` bytes.
 
-    Parameters
-    ----------
-    path : path-like
-    size : int
-        Bytes to read at a time.
-    record_end : callable
-        Return where the last whole record ends in a text that begins with a record, or 0.
-    open_path : callable
-        Open the file without unpacking it.
+    `record_end` returns where the last whole record ends in a text that begins with a record, or 0. `open_path` opens
+    the file without unpacking it.
     """
 
     def __init__(
@@ -339,14 +332,7 @@ def in_order(items: Iterable[Item], work: Callable[[Item], Result], threads: int
     """Yield work(item) for each item, in order, computed by threads ahead of the consumer.
 
     Another thread reads the items. At most `threads` + 1 items are in progress. An error is raised in place of its
-    result. When the consumer stops, the threads end.
-
-    Parameters
-    ----------
-    items : iterable
-    work : callable
-    threads : int
-        0: compute each result when it is requested.
+    result. When the consumer stops, the threads end. Without threads, each result is computed when it is requested.
     """
     if threads == 0:
         yield from map(work, items)

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from unicodedata import normalize
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.data.numbers import is_whole
 from rosenblatt.engine.jit import compiled
@@ -35,10 +34,9 @@ from rosenblatt.files.options import (
 )
 from rosenblatt.files.parsing import MISSING, Parsed, Parser
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES
-from rosenblatt.files.streams import FilePath
+from rosenblatt.files.streams import Array, FilePath
 from rosenblatt.text import count
 
-Array = npt.NDArray[Any]
 Value = str | float | bool | None  # of a cell; bool in typed formats only; None: missing
 
 LABEL_NAMES = ("label", "y", "class", "target")
@@ -63,12 +61,8 @@ class Preview(NamedTuple):
 
     Attributes
     ----------
-    path : path-like
-    layout : FileLayout
-    rows : list of lists of values
-        The first rows, with a value for each name.
-    lines : list of int
-        The line of each row, from 1.
+    rows, lines : lists
+        The first rows, with a value for each name, and the line of each, from 1.
     always : set of str
         Names that all rows of JSON have, even if the value is missing.
     indices : set of str
@@ -139,13 +133,7 @@ def column_number(names: Sequence[str], wanted: str | int, argument: str) -> int
 def decide(reading: Reading, previews: Sequence[Preview], opening: Opening) -> tuple[Reading, list[str]]:
     """Return how to read tables, and notes: from the options, and from the first rows of the files.
 
-    Parameters
-    ----------
-    reading : Reading
-        Its format and options.
-    previews : sequence of Preview
-        Of the files, in order; the first one has the names.
-    opening : Opening
+    `reading` has the format and the options. The first preview has the names.
     """
     first, skips = previews[0], opening.on_error == "skip"
     names = first.layout.names
@@ -303,18 +291,7 @@ def _label_type(name: str, cells: Cells, skips: bool, hint: str) -> str:
 def decide_columns(
     reading: Reading, names: Sequence[str], kinds: Sequence[str], label: int | None, wanted: Mapping[str | int, str]
 ) -> Reading:
-    """Return the reading with its columns.
-
-    Parameters
-    ----------
-    reading : Reading
-    names, kinds : sequences of str
-        Of all columns; the kinds that their content shows.
-    label : int, or None
-        Number of the column with the labels.
-    wanted : mapping
-        The kinds that users pass.
-    """
+    """Return the reading with its columns, of the kinds that their content shows unless users want another."""
     kinds = list(kinds)
     for which, kind in wanted.items():
         number = column_number(names, which, "columns")
@@ -350,13 +327,8 @@ def kind_of(values: Sequence[str | float | None]) -> str:
 def needed_names(reading: Reading, labels: str, alike: bool) -> list[str]:
     """Return the names of the columns that a file must have.
 
-    Parameters
-    ----------
-    reading : Reading
-    labels : {"required", "optional", "none"}
-    alike : bool
-        Whether the reading was decided for this file. Files that are read later may lack weights, and labels unless
-        they are required.
+    `alike`: the reading was decided for this file. Files that are read later may lack weights, and labels unless they
+    are required.
     """
     without = {"skip"} if alike else {"skip", "weight"}
     if labels == "none" or (labels == "optional" and not alike):
@@ -367,13 +339,7 @@ def needed_names(reading: Reading, labels: str, alike: bool) -> list[str]:
 def check_columns(reading: Reading, preview: Preview, labels: str, first: Preview | None) -> list[str]:
     """Return notes on the columns of a file; raise an error that lists those that do not fit a reading.
 
-    Parameters
-    ----------
-    reading : Reading
-    preview : Preview
-    labels : {"required", "optional", "none"}
-    first : Preview, or None
-        Of the file that named the columns; None if a model did.
+    `first` is the preview of the file that named the columns; None if a model did.
     """
     names, columns = preview.layout.names, [column.name for column in reading.columns]
     whose = "the model" if first is None else first.path
@@ -482,7 +448,9 @@ class TableParser(Parser):
 
     def __init__(self, reading: Reading, labels: str, skip: bool, layout: FileLayout | None = None) -> None:
         super().__init__(reading, labels, skip, layout)
-        kinds = {column.kind for column in reading.columns}
+        kinds = {column.kind: column.name for column in reading.columns}
+        # The names of these columns, if they are wanted; a file need not have them.
+        self.label, self.weight = kinds.get("label") if labels != "none" else None, kinds.get("weight")
         plural = {"number": "numbers", "category": "categories", "text": "text"}
         found = [plural[kind] for kind in plural if kind in kinds]
         self.what = f"{reading.format} with columns of {' and of '.join(found)}"
@@ -507,13 +475,6 @@ class TableParser(Parser):
     def names(self) -> tuple[str, ...] | None:
         """Names of the columns, of a table of numbers."""
         return self.number_names if self.reading.numeric else None
-
-    def name_of(self, kind: str) -> str | None:
-        """Return the name of the column of labels or weights, if this file has one that is wanted."""
-        if kind == "label" and self.labels == "none":
-            return None
-        found = (column.name for column in self.reading.columns if column.kind == kind)
-        return next((name for name in found if name in self.layout.names), None)
 
     def scaler(self, scaling: Any) -> Scaler | None:
         """Return the scaler of the columns of numbers."""
@@ -588,14 +549,7 @@ class Scaling(NamedTuple):
 
 
 class Scaler:
-    """Scale numbers online, by means and deviations of the rows so far; or by given ones.
-
-    Parameters
-    ----------
-    columns : int
-        Number of columns.
-    scaling : Scaling, optional
-    """
+    """Scale numbers online, by means and deviations of the rows so far; or by given ones."""
 
     def __init__(self, columns: int, scaling: Scaling | None = None) -> None:
         self.given = scaling

@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.files.formats import Format
@@ -16,10 +15,8 @@ from rosenblatt.files.options import FileLayout
 from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, RefusedRows
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_field, as_plain, flat_table
 from rosenblatt.files.sniffing import SAMPLE_LINES, Sample
-from rosenblatt.files.streams import STANDARD_INPUT, FileBlock, FilePath
+from rosenblatt.files.streams import STANDARD_INPUT, Array, FileBlock, FilePath
 from rosenblatt.files.tables import Preview, TableParser, as_text, joined_texts, value_of
-
-Array = npt.NDArray[Any]
 
 ROWS_PER_BLOCK = 1 << 13
 ROWS_PER_GROUP = 10_000  # of a Parquet file that is written
@@ -156,8 +153,8 @@ class ArrowParser(TableParser):
         for j, name in enumerate(self.number_names):
             numbers[:, j] = self._column(batch, name, refused)
         weight = None
-        if (own := self.name_of("weight")) is not None:
-            weight = self._column(batch, own, refused)
+        if self.weight in self.layout.names:
+            weight = self._column(batch, self.weight, refused)
             _refuse(refused, ~((weight >= 0) & (weight < np.inf)), "the weight is missing or negative")
         _refuse(refused, np.isinf(numbers).any(axis=1), "a number is not finite")
         kept = np.flatnonzero(~refused.mask)
@@ -168,7 +165,7 @@ class ArrowParser(TableParser):
         missing += int(np.isnan(numbers).sum())
         return Parsed(label, lines, kept, faults, pieces, numbers, weight, missing)
 
-    def _column(self, batch: Any, name: str, refused: RefusedRows) -> Array:
+    def _column(self, batch: Any, name: Any, refused: RefusedRows) -> Array:
         column = batch.column(name)
         numbers, wrong = _as_numbers(column)
         reason = f" in column {name!r} is not a finite number. Correct it, or read the column as a category."
@@ -176,8 +173,8 @@ class ArrowParser(TableParser):
         return numbers
 
     def _labels(self, batch: Any, refused: RefusedRows) -> Array:
-        name, needed = self.name_of("label"), self.labels == "required"
-        if name is None:
+        name, needed = self.label, self.labels == "required"
+        if name not in self.layout.names:
             return np.full(batch.num_rows, np.nan)
         if self.reading.label_type == "text":
             found = [text.decode("utf-8", "backslashreplace") for text in _as_texts(batch.column(name))]

@@ -15,7 +15,6 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
@@ -36,10 +35,8 @@ from rosenblatt.files.parsing import (
 )
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_field, as_value, flat_table, one_line
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_BYTES, SAMPLE_LINES, Sample, most
-from rosenblatt.files.streams import BYTE_ORDER_MARK, FilePath
+from rosenblatt.files.streams import BYTE_ORDER_MARK, Array, FilePath
 from rosenblatt.files.tables import INDEX, LABEL_NAMES, UNNAMED, Preview, TableParser, kind_of, value_of
-
-Array = npt.NDArray[Any]
 
 U = np.uint64
 NEWLINE, RETURN = 10, 13
@@ -173,6 +170,8 @@ def _split_record(text, i, delimiter, quote, longest, first, last, doubled):
 def split_fields(text, start, delimiter, quote, longest, first, last, doubled, line):
     """Find the fields of each record until the end or the first fault.
 
+    Returns the rows so far; where the faulty record begins, or the end of the text; the number of its line; the fault.
+
     Parameters
     ----------
     text : uint8 array
@@ -183,17 +182,10 @@ def split_fields(text, start, delimiter, quote, longest, first, last, doubled, l
         A quote of -1: quotes have no meaning.
     longest : int
         Bytes of a record within which its quotes must be closed.
-    first, last : int32 arrays of shape (n_rows, n_columns)
-        Receive where each field begins and ends, without quotes; with a row for each line.
-    doubled : uint8 array of shape (n_rows, n_columns)
-        Receives whether a field has doubled quotes within.
+    first, last, doubled : arrays of shape (n_rows, n_columns), with a row for each line
+        Receive where each field begins and ends, without quotes, and whether it has doubled quotes within.
     line : int array
         Receives the number of each row's line.
-
-    Returns
-    -------
-    rows, place, number, fault
-        Rows so far; where the faulty record begins, or the end of the text; the number of its line; what is wrong.
     """
     i, number, row = start
     end = text.size
@@ -361,16 +353,7 @@ def _is_count(column: tuple[str, ...]) -> bool:
 
 
 def preview(sample: Sample, format: str, header: bool | str, known: Collection[str]) -> Preview:
-    """Return the columns and first rows of a file.
-
-    Parameters
-    ----------
-    sample : Sample
-    format : {"csv", "tsv"}
-    header : bool or "auto"
-    known : collection of str
-        Names of columns. If one of them is in the first line, it is a header.
-    """
+    """Return the columns and first rows of a file. If one of the known names is in the first line, it is a header."""
     quotes = format == "csv"
     delimiter = "\t" if format == "tsv" else _delimiter(sample.content, quotes, known)
     records = _records(sample.content, delimiter, quotes)
@@ -416,9 +399,6 @@ class DelimitedParser(TableParser):
         self.place, self.width = {name: k for k, name in enumerate(names)}, len(names)
         self.numbers = [self.place[name] for name in self.number_names]
         self.of_text = [self.place[column.name] for column in reading.columns if column.kind == "text"]
-        found = {column.kind: self.place.get(column.name) for column in reading.columns}
-        self.label = found.get("label") if labels != "none" else None
-        self.weight = found.get("weight")
 
     def record_end(self, text: Array) -> int:
         """Return where the last whole record ends; newlines in quotes are part of a record."""
@@ -438,15 +418,17 @@ class DelimitedParser(TableParser):
             text, first, last = _undoubled(text, first, last, doubled)
         refused = RefusedRows(line.size, faults)
         label: Array = np.full(line.size, np.nan)
-        if self.label is not None:
-            start, end = stripped(text, first[:, self.label], last[:, self.label])
-            name = next(name for name, own in self.place.items() if own == self.label)
-            remedy = f"The column {name!r} is empty here: fill it in, or leave such lines out with --on-error skip."
+        if self.label in self.place:
+            place = self.place[self.label]
+            start, end = stripped(text, first[:, place], last[:, place])
+            remedy = (
+                f"The column {self.label!r} is empty here: fill it in, or leave such lines out with --on-error skip."
+            )
             label = self.read_labels(text, start, end, line, refused, remedy)
         numbers, missing = self._numbers(text, first, last, line, self.numbers, refused)
         weight = None
-        if self.weight is not None:
-            weight = self._numbers(text, first, last, line, [self.weight], refused)[0].reshape(-1)
+        if self.weight in self.place:
+            weight = self._numbers(text, first, last, line, [self.place[self.weight]], refused)[0].reshape(-1)
             fault = "the weight is missing or negative. Write a number from 0."
             refused.add(np.flatnonzero(~(weight >= 0)), lambda row: LineFault(int(line[row]), "", fault))
         if refused.mask.any():
@@ -458,13 +440,13 @@ class DelimitedParser(TableParser):
 
     def _plain(self, text: Array, lines: int, faults: LineFaults) -> Parsed | None:
         """Return the rows of a table of numbers without missing ones, in one pass; None if it is anything else."""
-        if not self.reading.numeric or self.reading.label_type != "number" or self.weight is not None:
+        if not self.reading.numeric or self.reading.label_type != "number" or self.weight in self.place:
             return None
         table = np.empty((lines, self.width))
         rows = read_plain_table(text, self.delimiter, table)
         if rows < 0:
             return None
-        label = np.full(rows, np.nan) if self.label is None else table[:rows, self.label].copy()
+        label = table[:rows, self.place[self.label]].copy() if self.label in self.place else np.full(rows, np.nan)
         line = np.arange(rows, dtype=np.int32)
         return Parsed(label, lines, line, faults, [], np.ascontiguousarray(table[:rows, self.numbers]))
 

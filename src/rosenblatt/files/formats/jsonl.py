@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import Piece, murmur, to_bytes
@@ -16,9 +15,8 @@ from rosenblatt.files.options import FileLayout, Reading
 from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, fault_at
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_plain, plain_pairs
 from rosenblatt.files.sniffing import SAMPLE_BYTES, SAMPLE_LINES, Sample, most
+from rosenblatt.files.streams import Array
 from rosenblatt.files.tables import INDEX, Preview, TableParser, as_text, joined_texts, value_of
-
-Array = npt.NDArray[Any]
 
 NOT_OBJECT = ' is not a JSON object of numbers and texts. Write one on each line, as in: {"label": 1, "text": "hello"}'
 
@@ -79,8 +77,6 @@ class JsonParser(TableParser):
     def __init__(self, reading: Reading, labels: str, skip: bool, layout: FileLayout | None = None) -> None:
         super().__init__(reading, labels, skip, layout)
         self.kind = {column.name: column.kind for column in reading.columns}
-        kinds = {column.kind: column.name for column in reading.columns}
-        self.label, self.weight = kinds.get("label") if labels != "none" else None, kinds.get("weight")
         self.ignored = {column.name for column in reading.columns if column.kind in ("label", "weight", "skip")}
 
     def parse(self, text: Array) -> Parsed:

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.data.sparse import sp
 from rosenblatt.engine.jit import compiled
@@ -37,9 +36,7 @@ from rosenblatt.files.options import Opening, Reading, as_count, reject
 from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, Parser, count_byte, notes_room
 from rosenblatt.files.records import FeatureRow, FeatureRows, Output, one_line, open_output, short_number
 from rosenblatt.files.sniffing import NUMBER, Sample, most, sample_lines
-from rosenblatt.files.streams import STANDARD_INPUT, BlockReader, FilePath
-
-Array = npt.NDArray[Any]
+from rosenblatt.files.streams import STANDARD_INPUT, Array, BlockReader, FilePath
 
 U = np.uint64
 # Faults of a line.
@@ -196,6 +193,8 @@ def _read_row(text, i, first, width, k, indices, values, long_numbers):
 def read_svmlight(text, start, first, width, optional, label, line, indptr, indices, values, long_numbers):
     """Read lines until the end or the first fault.
 
+    Returns the rows so far; where the faulty piece begins, or the end of the text; the number of its line; the fault.
+
     Parameters
     ----------
     text : uint8 array
@@ -208,16 +207,9 @@ def read_svmlight(text, start, first, width, optional, label, line, indptr, indi
         Whether a label may be missing; it is NaN then.
     label, line, indptr : arrays with a place for each line, and one more
         `line` receives the number of each row's line. `indptr` must hold the entries of the rows read so far.
-    indices, values : arrays
-        With a place for each four bytes of the text.
+    indices, values : arrays with a place for each four bytes of the text
     long_numbers : int array of shape (n, 3)
         With a place for each 18 bytes of the text, and one more; the first place counts the others.
-
-    Returns
-    -------
-    rows, place, number, fault
-        Rows so far; where the faulty piece begins, or the end of the text; the number of the line there; what is
-        wrong; whether columns rise in each row.
     """
     i, number, row = start
     end, k = text.size, np.int64(indptr[row])

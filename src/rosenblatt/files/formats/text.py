@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import word_pieces
@@ -30,9 +29,8 @@ from rosenblatt.files.records import (
     short_number,
 )
 from rosenblatt.files.sniffing import Sample, label_type, sample_lines
+from rosenblatt.files.streams import Array
 from rosenblatt.files.tokens import find_tabs
-
-Array = npt.NDArray[Any]
 
 MISSING_LABEL = "Begin the line with a label, then a tab, and the text."
 WORDS_AFTER_A_TAB = 2  # on average, from which on lines with one tab are labels and texts

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
 from urllib.parse import quote, unquote
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
@@ -34,9 +32,8 @@ from rosenblatt.files.parsing import (
 )
 from rosenblatt.files.records import FeatureRow, FeatureRows, Output, short_number
 from rosenblatt.files.sniffing import NUMBER, Sample, label_type, most, sample_lines
+from rosenblatt.files.streams import Array
 from rosenblatt.files.tokens import murmur
-
-Array = npt.NDArray[Any]
 
 U = np.uint64
 WORD = U(0xFFFFFFFF)
@@ -299,6 +296,8 @@ def _read_spaces(text, i, mask, k, column, value, spans, spaces, others):
 def read_vw(text, start, mask, label, weight, line, indptr, column, value, spans, spaces, others):
     """Read lines until the end or the first fault.
 
+    Returns the rows so far; where the faulty piece begins, or the end of the text; the number of its line; the fault.
+
     Parameters
     ----------
     text : uint8 array
@@ -310,8 +309,7 @@ def read_vw(text, start, mask, label, weight, line, indptr, column, value, spans
     label, weight : int arrays of shape (n, 2)
         Receive spans of the text; empty if they are missing.
     line, indptr : arrays with a place for each line, and one more
-    column, value : arrays
-        With a place for each two bytes of the text.
+    column, value : arrays with a place for each two bytes of the text
     spans : int array of shape (n, 3), or (0, 3) if names are not wanted
         Receives start and end of each feature's name, and the number of its namespace in `spaces`, from 1. A feature
         without a name is numbered, from 0: number n has the end start - 1 - n.
@@ -319,11 +317,6 @@ def read_vw(text, start, mask, label, weight, line, indptr, column, value, spans
         Receives start and end of each namespace's name; its first place counts the others.
     others : int array of shape (n, 3)
         Receives entry, start and end of each number that is not short; its first place counts the others.
-
-    Returns
-    -------
-    rows, place, number, fault
-        Rows so far; where the faulty piece begins, or the end of the text; the number of the line there; what is wrong.
     """
     i, number, row = start
     end, k, mask = text.size, np.int64(indptr[row]), U(mask)
