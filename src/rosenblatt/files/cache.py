@@ -29,7 +29,6 @@ TAIL = struct.Struct("<QQ")  # length of the index, and the sum of its bytes
 ALIGNMENT = 8
 NARROW = ("u1", "u2", "i4", "f4", "f8")  # types of values, the narrowest first
 WHOLE = ("u1", "u2", "i4", "i8")
-READ_AHEAD = 1
 # Errors that reading damaged content can raise.
 FAULTS = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
 
@@ -142,7 +141,7 @@ class RowCache:
         self.bytes_read = 0
         with open(self.path, "rb") as file:
             for number, chunk in in_order(
-                range(begin, self.count), lambda number: (number, self._read_chunk(file, number)), READ_AHEAD
+                range(begin, self.count), lambda number: (number, self._read_chunk(file, number)), threads=1
             ):
                 self.bytes_read = self._index["chunks"][number]["end"]
                 if number == begin and row > first[begin]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from functools import cache
 from itertools import pairwise
-from threading import Lock
 from typing import Any, NamedTuple
 from unicodedata import category
 
@@ -35,8 +34,6 @@ from rosenblatt.files.options import FeatureOptions
 from rosenblatt.files.streams import Array
 
 LETTERS = b"0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-# Characters from here on are symbols or unassigned, and not part of a word.
-LAST_LETTER = 0x323B0
 LETTER_SEED = b"letters"
 LETTER_MARK = b"~"  # in names; words do not have it
 
@@ -118,12 +115,10 @@ def _narrow(lowercase: bool) -> Array:
     return table
 
 
-_making = Lock()  # one thread makes a table, the others wait
-
-
 @cache
-def _made_wide(lowercase: bool) -> Array:
-    points = np.arange(LAST_LETTER, dtype=np.uint32)
+def _wide(lowercase: bool) -> Array:
+    """Return, by code point, the code point of each character in a word; 0 if it is not part of words."""
+    points = np.arange(0x323B0, dtype=np.uint32)  # later ones are symbols or unassigned, and not part of a word
     points[0x130] = ord("I")  # in lower case it is two characters, of which the first is used
     letters = points.tobytes().decode("utf-32-le", "surrogatepass")
     inside = np.strings.isalnum(points.view("U1"))
@@ -135,12 +130,6 @@ def _made_wide(lowercase: bool) -> Array:
     else:
         points[0x130] = 0x130
     return np.where(inside, points, np.uint32(0))
-
-
-def _wide(lowercase: bool) -> Array:
-    """Return, by code point, the code point of each character in a word; 0 if it is not part of words."""
-    with _making:
-        return _made_wide(lowercase)
 
 
 def _tables(text: Array, lowercase: bool) -> tuple[Array, Array]:

@@ -76,28 +76,16 @@ class RefusedRows:
 
 
 class Parsed(NamedTuple):
-    """The content of a block. `Parser.rows` makes rows of it, in order if they depend on those before.
-
-    Attributes
-    ----------
-    lines, line : int, int array
-        Number of lines in the block, and the number of each row's line, from 0.
-    pieces : list of Piece
-        All features but the columns of numbers of a table.
-    numbers : array of shape (n_rows, n_columns), or None
-        These columns, with NaN where a number is missing.
-    missing : int
-        Number of missing values.
-    """
+    """The content of a block. `Parser.rows` makes rows of it, in order if they depend on those before."""
 
     label: Array
-    lines: int
-    line: Array
+    lines: int  # in the block
+    line: Array  # the number of each row's line, from 0
     faults: LineFaults
-    pieces: list[Piece]
-    numbers: Array | None = None
+    pieces: list[Piece]  # all features but the columns of numbers of a table
+    numbers: Array | None = None  # (n_rows, n_columns) these columns, with NaN where a number is missing
     weight: Array | None = None
-    missing: int = 0
+    missing: int = 0  # number of missing values
 
 
 class Parser(ABC):
@@ -181,17 +169,12 @@ def notes_room(places: int) -> Array:
 # ------------------------------------------------------------------------------------------------------------- labels
 
 
-def python_floats(text: Array, start: Array, end: Array) -> Array:
-    """Return the numbers in some spans, as Python's float reads them."""
-    return np.array([float(text[i:j].tobytes()) for i, j in zip(start.tolist(), end.tolist(), strict=True)])
-
-
 def numbers_in(text: Array, start: Array, end: Array) -> tuple[Array, Array]:
     """Return the numbers in some spans, and which spans are not finite float64 numbers."""
     number, fault = np.empty(start.size), np.empty(start.size, np.uint8)
     if read_numbers(text, start, end, number, fault):
         long = np.flatnonzero(fault == LONG)
-        number[long] = python_floats(text, start[long], end[long])
+        number[long] = [float(text[i:j].tobytes()) for i, j in zip(start[long], end[long], strict=True)]
         fault[long] = FINE
     wrong = (fault == MALFORMED) | ~np.isfinite(number)
     return number, np.flatnonzero(wrong)

@@ -106,7 +106,7 @@ class FileSource:
 
     def progress(self) -> ReadProgress:
         """Return the progress of the current pass."""
-        if self.cache is not None and self.cache.whole and self._pass is None:
+        if self.cache is not None and self.cached and self._pass is None:
             return ReadProgress(self._rows, self.cache.bytes_read, self.cache.size)
         sizes = [size for _, size, _ in self.inputs.status()]
         total = None if -1 in sizes else sum(sizes)

@@ -57,24 +57,14 @@ _is_number = re.compile(NUMBER).fullmatch
 
 
 class Preview(NamedTuple):
-    """Columns and first rows of a table.
-
-    Attributes
-    ----------
-    rows, lines : lists
-        The first rows, with a value for each name, and the line of each, from 1.
-    always : set of str
-        Names that all rows of JSON have, even if the value is missing.
-    indices : set of str
-        Columns of Parquet and Arrow that were the index of a frame.
-    """
+    """Columns and first rows of a table."""
 
     path: FilePath
     layout: FileLayout
-    rows: list[list[Value]]
-    lines: list[int]
-    always: AbstractSet[str] = frozenset()
-    indices: AbstractSet[str] = frozenset()
+    rows: list[list[Value]]  # the first rows, with a value for each name
+    lines: list[int]  # the line of each row, from 1
+    always: AbstractSet[str] = frozenset()  # names that all rows of JSON have, even if the value is missing
+    indices: AbstractSet[str] = frozenset()  # columns of Parquet and Arrow that were the index of a frame
 
 
 def value_of(field: str) -> Value:
@@ -375,7 +365,7 @@ def check_columns(reading: Reading, preview: Preview, labels: str, first: Previe
 
 def _spelling(missing: Sequence[str], others: Sequence[str]) -> str:
     """Return why names that look alike differ, if that is known."""
-    if not all(map(_is_unicode, (*missing, *others))):
+    if any("\ud800" <= letter <= "\udfff" for name in (*missing, *others) for letter in name):
         return " Not all of these names are UTF-8: save the files as such."
     alike = {normalize("NFC", name) for name in missing} & {normalize("NFC", name) for name in others}
     if alike:
@@ -383,19 +373,11 @@ def _spelling(missing: Sequence[str], others: Sequence[str]) -> str:
     return ""
 
 
-def _is_unicode(name: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in name)
-
-
 def index_notes(reading: Reading, previews: Sequence[Preview]) -> list[str]:
     """Return notes on the index of a frame in files that pandas wrote: it is left out, or used."""
     used = {column.name for column in reading.columns if column.kind != "skip"}
-    kept = [
-        (preview.path, name)
-        for preview in previews
-        for name in sorted(preview.indices & used)
-        if name != _label(reading)
-    ]
+    features = used - {column.name for column in reading.columns if column.kind == "label"}
+    kept = [(preview.path, name) for preview in previews for name in sorted(preview.indices & features)]
     notes = [
         f"{path}: column {name!r} was the index of a frame, and is used. To leave it out, pass --columns {name}=skip."
         for path, name in kept[:1]
@@ -416,10 +398,6 @@ def index_notes(reading: Reading, previews: Sequence[Preview]) -> list[str]:
         f"{path}: column {number} {called}, as pandas writes the index of a frame: it is left out.{more} To use it, "
         f"say what it is: --columns {number}=number. To write none, pass index=False to pandas.",
     ]
-
-
-def _label(reading: Reading) -> str | None:
-    return next((column.name for column in reading.columns if column.kind == "label"), None)
 
 
 def _is_left_out(name: str, preview: Preview) -> bool:

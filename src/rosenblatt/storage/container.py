@@ -36,8 +36,6 @@ BYTES_PER_CHARACTER = {"{": 184, ":": 100, "[": 56, ",": 60}
 # The header may take BYTES_PER_FILE_BYTE times the size of the file in memory, and MIN_PARSED_BYTES in any case.
 BYTES_PER_FILE_BYTE = 8
 MIN_PARSED_BYTES = 1 << 26
-MAX_TENSOR_BYTES = 1 << 48  # addresses have 48 bits
-MAX_DIMENSIONS = 8
 
 CONTROL_BYTES = {*range(32)} - {9, 10, 13}  # never in text
 _METADATA = {"format", "version", "package", "model", "seal"}
@@ -268,9 +266,9 @@ def _check_tensors(header: dict[str, Any], room: int) -> list[tuple[str, np.dtyp
         if name != "__metadata__":
             code, shape, offsets = entries(entry, ("dtype", "shape", "data_offsets"))
             expect(isinstance(code, str) and code in DTYPES, f"tensor {name!r:.60} has the unknown type {code!r:.60}")
-            sound = isinstance(shape, list) and len(shape) <= MAX_DIMENSIONS and all(map(is_integer, shape))
-            # Also an array without entries must have a shape that an address could reach.
-            reachable = sound and math.prod(max(side, 1) for side in shape) < MAX_TENSOR_BYTES
+            sound = isinstance(shape, list) and len(shape) <= 8 and all(map(is_integer, shape))
+            # Also an array without entries must have a shape that an address, of 48 bits, could reach.
+            reachable = sound and math.prod(max(side, 1) for side in shape) < 1 << 48
             expect(reachable, f"tensor {name!r:.60} has no shape")
             ends = isinstance(offsets, list) and len(offsets) == 2 and all(map(is_integer, offsets))
             expect(ends, f"tensor {name!r:.60} has no place")

@@ -19,7 +19,6 @@ from rosenblatt.files.streams import STANDARD_INPUT, Array, FileBlock, FilePath
 from rosenblatt.files.tables import Preview, TableParser, as_text, joined_texts, value_of
 
 ROWS_PER_BLOCK = 1 << 13
-ROWS_PER_GROUP = 10_000  # of a Parquet file that is written
 NUMBERS = (bool, int, float, Decimal, type(None))
 
 
@@ -208,7 +207,7 @@ def write_parquet(output: Output, rows: Records | FeatureRows) -> None:
         columns[name] = pyarrow.array(
             [None if value is None else float(value) if numbers else as_field(value) for value in values]
         )
-    pyarrow.parquet.write_table(pyarrow.table(columns), output.file, row_group_size=ROWS_PER_GROUP)
+    pyarrow.parquet.write_table(pyarrow.table(columns), output.file, row_group_size=10_000)
     output.rows = len(kept)
 
 

@@ -41,9 +41,7 @@ from rosenblatt.files.tables import INDEX, LABEL_NAMES, UNNAMED, Preview, TableP
 U = np.uint64
 NEWLINE, RETURN = 10, 13
 NO_FAULT, TOO_FEW, TOO_MANY, BAD_QUOTE = 0, 1, 2, 3
-QUOTE, NO_QUOTE = ord('"'), -1
-DELIMITERS = ",;\t|"
-LONGEST_NAME = 64
+NO_QUOTE = -1
 LONGEST_RECORD = 1 << 24  # bytes within which a quote must be closed, else it is a stray one
 QUOTED = re.compile(rb'(?:^|\t)"[^\t]*"(?:\t|\r?$)')
 COMMON_NAMES = {*LABEL_NAMES, "text", "id", "name", "message", "review", "weight"}
@@ -127,39 +125,24 @@ def last_record_end(text, delimiter, quote, longest):
 
 
 @compiled()
-def _plain_field(text, i, delimiter):
-    """Return where the field that begins at i ends, and where its delimiter is."""
-    begin = i
-    while text[U(i)] != delimiter and text[U(i)] != NEWLINE:
-        i += 1
-    return i - 1 if text[U(i)] == NEWLINE and i > begin and text[U(i - 1)] == RETURN else i, i
-
-
-@compiled()
-def _quoted_field(text, i, delimiter, quote, end):
-    """Return the same for a field in quotes, whether doubled quotes are within, and its newlines; -1 if not closed."""
-    close, twice = _quoted_end(text, i + 1, quote, end)
-    lines = 0
-    for place in range(i, close):
-        lines += text[U(place)] == NEWLINE
-    return close, _after_quotes(text, close, delimiter, end), twice, lines
-
-
-@compiled()
 def _split_record(text, i, delimiter, quote, longest, first, last, doubled):
     """Find the fields of the record at i; return where the next one begins, its lines, and the fault."""
     lines, columns, end = 1, first.size, min(text.size, i + longest)
     for field in range(columns):
-        begin, twice, more = i, False, 0
+        begin, twice = i, False
         if text[U(i)] == quote:
             begin += 1
-            stop, i, twice, more = _quoted_field(text, i, delimiter, quote, end)
+            stop, twice = _quoted_end(text, begin, quote, end)
+            for place in range(begin, stop):
+                lines += text[U(place)] == NEWLINE
+            i = _after_quotes(text, stop, delimiter, end)
             if i < 0:
                 return i, lines, BAD_QUOTE
         else:
-            stop, i = _plain_field(text, i, delimiter)
+            while text[U(i)] != delimiter and text[U(i)] != NEWLINE:
+                i += 1
+            stop = i - (text[U(i)] == NEWLINE and i > begin and text[U(i - 1)] == RETURN)
         first[field], last[field], doubled[field] = begin, stop, twice
-        lines += more
         i += 1
         if text[U(i - 1)] == NEWLINE:
             return i, lines, NO_FAULT if field == columns - 1 else TOO_FEW
@@ -229,11 +212,6 @@ def read_plain_table(text, delimiter, out):
 # -------------------------------------------------------------------------------------------------------- recognising
 
 
-def looks_like_csv(lines: list[bytes]) -> bool:
-    """Return whether nearly all lines have commas, or semicolons."""
-    return most(lines, lambda line: b"," in line) or most(lines, lambda line: b";" in line)
-
-
 def confirm_tsv(lines: list[bytes], path: FilePath, by_name: bool) -> str:
     """Return "tsv", or "text" for labels and texts; raise an error if it is unclear what quotes between tabs mean."""
     if by_name:
@@ -299,7 +277,7 @@ def _delimiter(sample: bytes, quotes: bool, known: Collection[str]) -> str:
     are better.
     """
     best, most = ",", (0, 0.0, False, 0)
-    for delimiter in DELIMITERS:
+    for delimiter in ",;\t|":
         records = _records(sample, delimiter, quotes)
         widths = Counter(len(record.fields) for record in records)
         width, count = widths.most_common(1)[0] if widths else (1, 0)
@@ -313,7 +291,7 @@ def _delimiter(sample: bytes, quotes: bool, known: Collection[str]) -> str:
 
 
 def _is_name(field: str) -> bool:
-    return bool(field.strip()) and not isinstance(value_of(field), float) and len(field) <= LONGEST_NAME
+    return bool(field.strip()) and not isinstance(value_of(field), float) and len(field) <= 64
 
 
 def _has_header(first: list[str], rest: list[list[str]]) -> bool | None:
@@ -392,7 +370,7 @@ class DelimitedParser(TableParser):
     def __init__(self, reading: Reading, labels: str, skip: bool, layout: FileLayout | None = None) -> None:
         super().__init__(reading, labels, skip, layout)
         self.delimiter = ord(self.layout.delimiter)
-        self.quote = QUOTE if self.layout.format == "csv" else NO_QUOTE
+        self.quote = ord('"') if self.layout.format == "csv" else NO_QUOTE
         names = self.layout.names
         if not reading.named and len(names) < len(reading.columns):  # a row has everything but the label
             names = tuple(column.name for column in reading.columns if column.kind != "label")
@@ -598,7 +576,7 @@ CSV = Format(
     kind="table",
     endings=(".csv",),
     rank=60,
-    matches=looks_like_csv,
+    matches=lambda lines: most(lines, lambda line: b"," in line) or most(lines, lambda line: b";" in line),
     row="fields between `,` `;` tab or bar; quotes as in RFC 4180, newlines in quotes too",
     label="a column",
     refused="another number of fields; text in a column of numbers",

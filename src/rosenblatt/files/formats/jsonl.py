@@ -51,7 +51,8 @@ def preview(sample: Sample, format: str, header: bool | str, known: Collection[s
     for number, line in enumerate(lines if len(sample.content) < SAMPLE_BYTES else lines[:-1], 1):
         try:
             content = as_object(line, once)
-            found.append((number, {name: _cell(value) for name, value in plain_pairs(content)}))
+            cells = plain_pairs(content)
+            found.append((number, {k: v if isinstance(v, str | bool) else float(v) for k, v in cells}))
             own = dict.fromkeys(names_of(content))
             always = own.keys() & always if names else set(own)
             names.update(own)
@@ -65,10 +66,6 @@ def preview(sample: Sample, format: str, header: bool | str, known: Collection[s
         raise InvalidInput(f"{sample.path} has no line with a JSON object. Pass a file of them, or another format.")
     rows = [[row.get(name) for name in names] for _, row in found]
     return Preview(sample.path, FileLayout("jsonl", tuple(names), True), rows, [number for number, _ in found], always)
-
-
-def _cell(value: Any) -> Any:
-    return value if isinstance(value, str | bool) else float(value)
 
 
 class JsonParser(TableParser):

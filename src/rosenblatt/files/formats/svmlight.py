@@ -39,12 +39,8 @@ from rosenblatt.files.sniffing import NUMBER, Sample, most, sample_lines
 from rosenblatt.files.streams import STANDARD_INPUT, Array, BlockReader, FilePath
 
 U = np.uint64
-# Faults of a line.
-NO_FAULT, BAD_LABEL, BAD_PAIR, BAD_VALUE, OUTSIDE, INFINITE = 0, 1, 2, 3, 4, 5
 MAX_INT32 = 2**31 - 1
 BLOCK_BYTES = 1 << 24  # that `load_svmlight` reads at a time
-BYTES_PER_PAIR = 4  # at least, with the space before it
-BYTES_PER_LONG_NUMBER = 18
 TOO_LARGE = "a {} is too large for float64. Scale the data."
 # Each line matches in one way at most, so that failing to match takes one pass over it.
 LINE = re.compile(rb"\s*(?:%s(?=\s|$))?(?:\s*(?:qid:[0-9]+|[0-9]+:%s)(?=\s|$))*\s*(?:#.*)?" % (NUMBER, NUMBER))
@@ -142,29 +138,25 @@ def _read_plain_pairs(text, i, first, width, k, indices, values):
 
 @compiled()
 def _read_pair(text, i, first, width):
-    """Read index:value at i: column, value, where it ends, and what is wrong; a LONG value has the fault -1."""
+    """Read index:value at i: column, value, where it ends, and FINE, MALFORMED or LONG."""
     begin, index = i, 0
     while 48 <= text[i] <= 57:
         index = index * 10 + np.int64(text[i]) - 48
         i += 1
     if i == begin or text[i] != 58:
-        return 0, 0.0, begin, BAD_PAIR
+        return 0, 0.0, begin, MALFORMED
     column = index - first
     if i - begin > MAX_DIGITS or column < 0 or column >= width:
-        return 0, 0.0, begin, OUTSIDE
+        return 0, 0.0, begin, MALFORMED
     value, i, code = decimal(text, i + 1)
-    if code == MALFORMED or not _ends_word(text[i]):
-        return 0, 0.0, begin, BAD_VALUE
-    if code == LONG:
-        return column, value, i, -1
-    return column, value, i, NO_FAULT if abs(value) < np.inf else INFINITE
+    return column, value, i, code if abs(value) < np.inf and _ends_word(text[i]) else MALFORMED
 
 
 @compiled()
 def _read_row(text, i, first, width, k, indices, values, long_numbers):
-    """Read the pairs of a line from i on, as entries from k on: where it ends, the number of entries, what is wrong.
+    """Read the pairs of a line from i on, as entries from k on; LONG values are noted.
 
-    LONG values are noted.
+    Returns where the line ends, the number of entries, and whether all pairs are fine.
     """
     while True:
         i, k = _read_plain_pairs(text, i, first, width, k, indices, values)
@@ -174,15 +166,15 @@ def _read_row(text, i, first, width, k, indices, values, long_numbers):
             while text[i] != 10:
                 i += 1
         if text[i] == 10:
-            return i, k, NO_FAULT
+            return i, k, True
         after = _after_query(text, i)
         if after >= 0:
             i = after
             continue
-        column, value, after, fault = _read_pair(text, i, first, width)
-        if fault > 0:
-            return i, k, fault
-        if fault < 0:
+        column, value, after, code = _read_pair(text, i, first, width)
+        if code == MALFORMED:
+            return i, k, False
+        if code == LONG:
             note_number(long_numbers, k, i, after)
         indices[k], values[k] = column, value
         k += 1
@@ -193,7 +185,7 @@ def _read_row(text, i, first, width, k, indices, values, long_numbers):
 def read_svmlight(text, start, first, width, optional, label, line, indptr, indices, values, long_numbers):
     """Read lines until the end or the first fault.
 
-    Returns the rows so far; where the faulty piece begins, or the end of the text; the number of its line; the fault.
+    Returns the rows so far; where the faulty piece begins, or the end of the text; and the number of its line.
 
     Parameters
     ----------
@@ -220,13 +212,13 @@ def read_svmlight(text, start, first, width, optional, label, line, indptr, indi
             noted = long_numbers[0, 0]
             value, after, code = _read_label(text, i, optional)
             if code == MALFORMED or abs(value) == np.inf:
-                return row, i, number, BAD_LABEL if code == MALFORMED else INFINITE
+                return row, i, number
             if code == LONG:
                 note_number(long_numbers, -1 - row, i, after)
-            i, k, fault = _read_row(text, after, first, width, k, indices, values, long_numbers)
-            if fault != NO_FAULT:
+            i, k, fine = _read_row(text, after, first, width, k, indices, values, long_numbers)
+            if not fine:
                 long_numbers[0, 0] = noted
-                return row, i, number, fault
+                return row, i, number
             label[row], line[row] = value, number
             row += 1
             indptr[row] = k
@@ -234,7 +226,7 @@ def read_svmlight(text, start, first, width, optional, label, line, indptr, indi
             i += 1
         i += 1
         number += 1
-    return row, end, number, NO_FAULT
+    return row, end, number
 
 
 # ------------------------------------------------------------------------------------------------------------- parsing
@@ -247,13 +239,14 @@ def read_rows(text: Array, first: int, width: int, optional: bool, faults: LineF
     """
     count = count_byte(text, 10)
     label, line = np.empty(count), np.empty(count, np.int32)
-    indptr, long_numbers = np.zeros(count + 1, np.int32), notes_room(text.size // BYTES_PER_LONG_NUMBER + 1)
-    column, value = (np.empty(text.size // BYTES_PER_PAIR + 1, dtype) for dtype in (np.int32, np.float64))
+    # A long number has at least 18 bytes, and a pair 4 with the space before it.
+    indptr, long_numbers = np.zeros(count + 1, np.int32), notes_room(text.size // 18 + 1)
+    column, value = (np.empty(text.size // 4 + 1, dtype) for dtype in (np.int32, np.float64))
     arrays = (label, line, indptr, column, value, long_numbers)
     start = (0, 0, 0)
     while True:
-        rows, place, number, fault = read_svmlight(text, start, first, width, optional, *arrays)
-        if fault == NO_FAULT:
+        rows, place, number = read_svmlight(text, start, first, width, optional, *arrays)
+        if place == text.size:
             break
         content = text.tobytes()
         begin, end = content.rfind(b"\n", 0, place) + 1, content.find(b"\n", place)

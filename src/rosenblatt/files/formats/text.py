@@ -33,7 +33,6 @@ from rosenblatt.files.streams import Array
 from rosenblatt.files.tokens import find_tabs
 
 MISSING_LABEL = "Begin the line with a label, then a tab, and the text."
-WORDS_AFTER_A_TAB = 2  # on average, from which on lines with one tab are labels and texts
 MOST_REPEATS = 1000  # of a word, by its count
 
 
@@ -46,7 +45,7 @@ def looks_like_text(lines: list[bytes]) -> bool:
     words = sum(len(b" ".join(parts[1:]).split()) for parts in fields)
     one_tab = sum(len(parts) == 2 for parts in fields) >= 0.9 * len(fields)
     short = all(len(label.split()) <= 2 for label in labels)
-    return one_tab and short and words >= WORDS_AFTER_A_TAB * len(fields)
+    return one_tab and short and words >= 2 * len(fields)  # two words on average
 
 
 def decide(reading: Reading, sample: Sample, opening: Opening) -> Reading:

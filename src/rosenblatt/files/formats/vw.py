@@ -44,8 +44,6 @@ KIND = np.zeros(256, np.uint8)
 KIND[[32, 9, 10, 13, 124]] = ENDS_BOTH  # space, tab, newline, carriage return, bar
 KIND[58] = ENDS_NAME
 MOST_WORDS = 3  # before the bar: label, importance and base, without the tag
-BYTES_PER_FEATURE = 2  # at least, with the space before it
-BYTES_PER_OTHER = 3  # of a feature whose value is not a short number
 NOT_FINITE = " is not a finite number. Correct it, or leave the feature out if it is not known."
 NO_WEIGHT = " is not an importance. Write a number from 0."
 MISSING_LABEL = "Begin the line with a label, then a bar, and the features, as in: 1 | price:0.5 new"
@@ -361,12 +359,12 @@ class VwParser(Parser):
         faults, lines = LineFaults(self.skip), count_byte(text, 10)
         label, weight = np.empty((lines + 1, 2), np.int32), np.empty((lines + 1, 2), np.int32)
         line, indptr = np.empty(lines + 1, np.int32), np.zeros(lines + 2, np.int32)
-        size = text.size // BYTES_PER_FEATURE + 1
+        size = text.size // 2 + 1  # a feature has two bytes at least, with the space before it
         column, value = np.empty(size, np.int32), np.empty(size)
         named = self.reading.features.dictionary
         spans = np.empty((size if named else 0, 3), np.int32)
         spaces = np.zeros((count_byte(text, 124) + 2 if named else 1, 2), np.int32)
-        others = notes_room(text.size // BYTES_PER_OTHER + 1)
+        others = notes_room(text.size // 3 + 1)
         start, mask = (0, 0, 0), self.n_features - 1
         while True:
             arrays = (label, weight, line, indptr, column, value, spans, spaces, others)
@@ -381,7 +379,8 @@ class VwParser(Parser):
         entries, line = int(indptr[rows]), line[:rows]
         first, last, group = spans[:entries].T.copy()
         columns = None if named else column[:entries]
-        prefixes = _prefixes(text, spaces) if named else ()
+        own = spaces[1 : 1 + spaces[0, 0]].tolist()  # namespaces
+        prefixes = (b"", *(text[begin:end].tobytes() + b"^" for begin, end in own))
         names, first, last = _numbered(text, first, last) if named else (text, first, last)
         piece = Piece(indptr[: rows + 1], names, first, last, prefixes, group, value=value[:entries], column=columns)
         refused = RefusedRows(rows, faults)
@@ -437,12 +436,6 @@ def _numbered(text: Array, start: Array, end: Array) -> tuple[Array, Array, Arra
     start[unnamed] = text.size + np.cumsum([0, *map(len, names[:-1])])
     end[unnamed] = start[unnamed] + [*map(len, names)]
     return np.concatenate([text, np.frombuffer(b"".join([*names, b"\n"]), np.uint8)]), start, end
-
-
-def _prefixes(text: Array, spaces: Array) -> tuple[bytes, ...]:
-    """Return the prefix of the names of each namespace."""
-    spans = spaces[1 : 1 + spaces[0, 0]].tolist()
-    return (b"", *(text[begin:end].tobytes() + b"^" for begin, end in spans))
 
 
 # ------------------------------------------------------------------------------------------------------------- writing
