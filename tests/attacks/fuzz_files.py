@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from rosenblatt.engine.inspection import inspect_csr
+from rosenblatt.engine.rows import Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import Dictionary
 from rosenblatt.files.opening import Inputs, decide, open_source
 from rosenblatt.files.opening import make_parser as parser_of
 from rosenblatt.files.options import FeatureOptions, Opening, Reading
-from rosenblatt.files.parsing import Pending
 from rosenblatt.files.sniffing import recognise
 
 HANG_SECONDS = 600  # the first inputs are compiled for
@@ -120,19 +120,12 @@ def check(parser, parsed, text):
     assert parsed.line.size == rows
     assert parsed.weight is None or parsed.weight.size == rows
     assert parsed.lines == np.count_nonzero(text == 10)
-    found = parsed.rows
-    if isinstance(found, Pending):
-        numbers = [] if found.numbers is None else parser.number_pieces(found.numbers)
-        pieces = [*numbers, *found.pieces]
-        if parser.reading.features.dictionary:
-            pieces = parser.assembler.named(pieces, Dictionary(parser.n_features))
-        else:
-            pieces = parser.assembler.hashed(pieces)
-        found = parser.assembler.rows(pieces)
-    if isinstance(found, np.ndarray):
-        assert found.shape == (rows, parser.n_features)
+    dictionary = Dictionary(parser.n_features) if parser.reading.features.dictionary else None
+    found = parser.rows(parsed, dictionary=dictionary)
+    if isinstance(found, Dense):
+        assert found.X.shape == (rows, parser.n_features)
         return
-    indptr, column, value = found
+    value, column, indptr = found
     assert indptr.size == rows + 1
     assert indptr[0] == 0
     assert (np.diff(indptr) >= 0).all()

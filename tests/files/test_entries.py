@@ -44,7 +44,7 @@ def test_long_rows_are_sorted_whatever_their_columns(shape):
     size = entries.add_columns(indptr, column, value, 18, np.empty(5000), np.empty(10000 + entries.PLACES, np.int64))
     assert (column[:size].tolist(), value[:size].tolist()) == (columns.tolist(), counts.tolist())
     indptr, column = np.array([0, 5000], np.int32), keys.copy()
-    rooms = np.empty(5000, np.int32), np.empty(5000 + entries.PLACES, np.int64), np.empty(63)
+    rooms = np.empty(5000, np.int32), np.empty(5000 + entries.PLACES, np.int64), np.empty(64)
     size = entries.count_columns(indptr, column, value, 18, False, False, False, *rooms)
     assert (column[:size].tolist(), value[:size].tolist()) == (columns.tolist(), counts.tolist())
 
@@ -63,7 +63,7 @@ def counted(rows, how, bits):
             assert not rooms[0].any()
             assert not rooms[2].any()
         else:
-            rooms = np.empty(longest, np.int32), np.empty(longest + entries.PLACES, np.int64), np.empty(63)
+            rooms = np.empty(longest, np.int32), np.empty(longest + entries.PLACES, np.int64), np.empty(64)
             size = entries.count_columns(indptr, column, value, bits, *how, *rooms)
         found.append((indptr.tolist(), column[:size].tolist(), value[:size].tobytes()))
     return found

@@ -7,7 +7,15 @@ import pytest
 
 from oracles import features as oracle
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.features import Assembler, Dictionary, check_names, estimate_collisions, murmur, to_bytes
+from rosenblatt.files.features import (
+    Dictionary,
+    assemble,
+    check_names,
+    estimate_collisions,
+    murmur,
+    to_bytes,
+    word_pieces,
+)
 from rosenblatt.files.options import FeatureOptions
 from rosenblatt.files.tables import joined_texts
 
@@ -29,14 +37,12 @@ def test_golden_columns():
 
 def test_a_golden_row():
     options = FeatureOptions(words=(1, 2), letters=(2, 2))
-    assembler = Assembler(options, True)
-    pieces = assembler.words.pieces(*joined_texts(["Free, FREE: Été!".encode()]))
-    entries = assembler.rows(assembler.hashed(pieces))
+    rows = assemble(word_pieces(options, *joined_texts(["Free, FREE: Été!".encode()])), options, normalise=True)
     expected = oracle.text_row("Free, FREE: Été!".encode(), word_range=(1, 2), letter_range=(2, 2))
-    assert entries.column.tolist() == sorted(expected)
-    assert entries.column.size == 13
-    np.testing.assert_allclose(entries.value, [expected[column] for column in sorted(expected)])
-    assert math.isclose(np.square(entries.value).sum(), 1.0)
+    assert rows.indices.tolist() == sorted(expected)
+    assert rows.indices.size == 13
+    np.testing.assert_allclose(rows.data, [expected[column] for column in sorted(expected)])
+    assert math.isclose(np.square(rows.data).sum(), 1.0)
 
 
 @pytest.mark.parametrize("features", [10, 1000, 20_000])

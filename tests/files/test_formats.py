@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from rosenblatt.files.features import word_pieces
 from rosenblatt.files.formats import Format
 from rosenblatt.files.options import NAMED_OPTIONS, WORD_OPTIONS
 from rosenblatt.files.parsing import LineFaults, Parsed, Parser
@@ -26,8 +27,9 @@ class TildeParser(Parser):
 
     def parse(self, text):
         labels, texts = zip(*(line.split(b" ~ ") for line in text.tobytes().splitlines()), strict=True)
-        rows = self.assembled(self.assembler.words.pieces(*joined_texts(texts)))
-        return Parsed(rows, np.array(labels).astype(str), len(labels), np.arange(len(labels)), LineFaults(self.skip))
+        pieces = word_pieces(self.reading.features, *joined_texts(texts))
+        lines = len(labels), np.arange(len(labels))
+        return Parsed(np.array(labels).astype(str), *lines, LineFaults(self.skip), pieces)
 
 
 def records(table, path, layout):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from oracles import features as oracle
 from rosenblatt.files import tokens
-from rosenblatt.files.features import Assembler, Dictionary, Words, murmur
+from rosenblatt.files.features import Dictionary, assemble, murmur, word_pieces
 from rosenblatt.files.formats.text import lines_of
 from rosenblatt.files.options import FeatureOptions
 from rosenblatt.files.tables import joined_texts
@@ -24,10 +24,9 @@ TEXTS = st.lists(
 
 
 def rows_of(texts, options, normalise):
-    assembler = Assembler(options, normalise)
-    entries = assembler.rows(assembler.hashed(assembler.words.pieces(*joined_texts(texts))))
-    spans = [slice(*entries.indptr[i : i + 2]) for i in range(len(texts))]
-    return [(entries.column[span].tolist(), entries.value[span].tolist()) for span in spans]
+    rows = assemble(word_pieces(options, *joined_texts(texts)), options, normalise)
+    spans = [slice(*rows.indptr[i : i + 2]) for i in range(len(texts))]
+    return [(rows.indices[span].tolist(), rows.data[span].tolist()) for span in spans]
 
 
 @pytest.mark.parametrize(
@@ -88,13 +87,12 @@ def test_words_of_every_length_are_hashed_at_every_place_of_the_array(letter):
     """The bytes before and after a text would be letters; marks are made for 64 bytes, and looked at by eight."""
     texts = [(letter * length).encode()[shift:] for length in range(41) for shift in range(len(letter.encode()))]
     expected = [oracle.text_row(text, bits=30, counts="count", normalise=False) for text in texts]
-    words = Words(FeatureOptions(bits=30))
     for before in range(70):
         for after in (1, 2, 9):
             for text, row in zip(texts[before % 7 :: 7], expected[before % 7 :: 7], strict=True):
                 whole = np.frombuffer(b"x" * before + text + b"." + b"y" * (after - 1), np.uint8)
                 spans = np.array([before], np.int64), np.array([before + len(text)], np.int64)
-                (piece,) = words.pieces(whole, *spans)
+                (piece,) = word_pieces(FeatureOptions(bits=30), whole, *spans)
                 assert piece.column.tolist() == [column for column, count in row.items() for _ in range(int(count))]
 
 
@@ -106,7 +104,7 @@ def test_long_spans_and_spans_out_of_order_are_hashed():
     texts += [b"a " * tokens.BATCH, b"a" * 5000 + b" b"]
     text, start, end = joined_texts(texts)
     for order in (np.arange(start.size), np.arange(start.size)[::-1], random.permutation(start.size)):
-        (piece,) = Words(FeatureOptions(bits=30)).pieces(text, start[order], end[order])
+        (piece,) = word_pieces(FeatureOptions(bits=30), text, start[order], end[order])
         for row, number in enumerate(order.tolist()):
             columns, counts = np.unique(piece.column[piece.indptr[row] : piece.indptr[row + 1]], return_counts=True)
             expected = oracle.text_row(texts[number], bits=30, counts="count", normalise=False)

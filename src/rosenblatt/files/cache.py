@@ -15,48 +15,28 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.data.table import Table
-from rosenblatt.engine.inspection import inspect_csr, inspect_dense
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.chunks import Chunk, Position, sliced
+from rosenblatt.files.chunks import Chunk, Position, inspected, sliced
 from rosenblatt.files.options import as_count
-from rosenblatt.files.streams import FilePath, in_order
+from rosenblatt.files.streams import Array, FilePath, in_order
 from rosenblatt.storage.atomic import Beside
-
-Array = npt.NDArray[Any]
 
 MAGIC = b"rosenblatt rows 1"
 TAIL = struct.Struct("<QQ")  # length of the index, and the sum of its bytes
 ALIGNMENT = 8
 NARROW = ("u1", "u2", "i4", "f4", "f8")  # types of values, the narrowest first
 WHOLE = ("u1", "u2", "i4", "i8")
-READ_AHEAD = 1
 # Errors that reading damaged content can raise.
 FAULTS = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
 class RowCache:
-    """The rows of one input, in a file.
+    """The rows of one input, in a file of at most `most` bytes. A cache with another digest is ignored.
 
-    Parameters
-    ----------
-    path : path-like
-    most : int
-        Maximum number of bytes.
-    digest : str
-        Identity of the input. A cache of another input is ignored.
-    n_features : int
-        Columns of the input.
-
-    Attributes
-    ----------
-    whole : bool
-        Whether all rows are there.
-    given_up : str
-        Why no cache was written; empty if it was.
+    `given_up` says why no cache was written; it is empty if one was.
     """
 
     def __init__(self, path: FilePath, most: int, digest: str, n_features: int) -> None:
@@ -96,13 +76,8 @@ class RowCache:
     def write(self, chunks: Iterator[Chunk], found: Callable[[], dict[str, Any]]) -> Iterator[Chunk]:
         """Yield the chunks, and write them; the file exists after the last one.
 
-        If the disk is full or the cache would become too large, the chunks are yielded without it.
-
-        Parameters
-        ----------
-        chunks : iterator of Chunk
-        found : callable
-            Return, after the last chunk, the findings of the pass besides rows, as plain values.
+        If the disk is full or the cache would become too large, the chunks are yielded without it. After the last one,
+        `found` returns the findings of the pass besides rows, as plain values.
         """
         self.given_up = ""
         writer: _Writer | None = None
@@ -166,7 +141,7 @@ class RowCache:
         self.bytes_read = 0
         with open(self.path, "rb") as file:
             for number, chunk in in_order(
-                range(begin, self.count), lambda number: (number, self._read_chunk(file, number)), READ_AHEAD
+                range(begin, self.count), lambda number: (number, self._read_chunk(file, number)), threads=1
             ):
                 self.bytes_read = self._index["chunks"][number]["end"]
                 if number == begin and row > first[begin]:
@@ -266,26 +241,21 @@ def _decode(entry: dict[str, Any], content: Array, rows: int, n_features: int) -
 
 
 def _table(arrays: dict[str, Array], rows: int, n_features: int) -> Table:
-    dtype = np.dtype(np.float64)
     if "X" in arrays:
-        X = arrays["X"].astype(np.float64).reshape(rows, n_features)
-        largest, infinite = inspect_dense(X)
-        if infinite >= 0:
-            raise ValueError("a value is not finite")
-        return Table(Dense(X), X.shape, dtype, largest)
-    counts = arrays["count"].astype(np.int64)
-    indptr = np.concatenate([[0], np.cumsum(counts)])
-    column = np.ascontiguousarray(arrays["column"], np.int32)
-    value = np.ascontiguousarray(arrays["value"], np.float64) if "value" in arrays else np.ones(column.size)
-    # Each count is checked, too: the sum of huge ones may overflow to the right number.
-    fits = counts.min(initial=0) >= 0 and counts.max(initial=0) <= column.size
-    if counts.size != rows or not fits or not indptr[-1] == column.size == value.size < 1 << 31:
-        raise ValueError("rows and entries differ in number")
-    indptr = indptr.astype(np.int32)
-    largest, outside, infinite, disorder = inspect_csr(value, column, indptr, n_features, -1.0)
-    if outside >= 0 or infinite >= 0 or disorder >= 0:
-        raise ValueError("an entry is outside of the table")
-    return Table(Csr(value, column, indptr), (rows, n_features), dtype, largest)
+        table, infinite = inspected(Dense(arrays["X"].astype(np.float64).reshape(rows, n_features)), n_features)
+    else:
+        counts = arrays["count"].astype(np.int64)
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        column = np.ascontiguousarray(arrays["column"], np.int32)
+        value = np.ascontiguousarray(arrays["value"], np.float64) if "value" in arrays else np.ones(column.size)
+        # Each count is checked, too: the sum of huge ones may overflow to the right number.
+        fits = counts.min(initial=0) >= 0 and counts.max(initial=0) <= column.size
+        if counts.size != rows or not fits or not indptr[-1] == column.size == value.size < 1 << 31:
+            raise ValueError("rows and entries differ in number")
+        table, infinite = inspected(Csr(value, column, indptr.astype(np.int32)), n_features)
+    if infinite >= 0:
+        raise ValueError("a value is not finite")
+    return table
 
 
 class _Writer:

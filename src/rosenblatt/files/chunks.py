@@ -7,50 +7,29 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.data.table import Table
+from rosenblatt.engine.inspection import inspect_csr, inspect_dense
 from rosenblatt.engine.rows import Csr, Dense
-
-Array = npt.NDArray[Any]
+from rosenblatt.files.streams import Array
 
 
 class Position(NamedTuple):
-    """A place between two rows of a source.
+    """A place between two rows of a source."""
 
-    Attributes
-    ----------
-    row : int
-        How many rows are before it.
-    file, offset, line : int
-        Number of the file, bytes of it before the place (after unpacking), and lines before the place.
-    """
-
-    row: int = 0
-    file: int = 0
-    offset: int = 0
-    line: int = 0
+    row: int = 0  # rows before it
+    file: int = 0  # number of the file
+    offset: int = 0  # bytes of the file before it, after unpacking
+    line: int = 0  # lines of the file before it
 
 
 class Chunk(NamedTuple):
-    """Rows that are in memory together.
-
-    Attributes
-    ----------
-    table : Table
-        The validated rows.
-    label : array of shape (n_rows,)
-        Numbers or text; NaN or empty where a row has no label.
-    weight : array of shape (n_rows,), or None
-        Sample weights; None: all are one.
-    after : Position, or None
-        The place after these rows, where reading can continue.
-    """
+    """Rows that are in memory together."""
 
     table: Table
-    label: Array
-    weight: Array | None = None
-    after: Position | None = None
+    label: Array  # (n_rows,) numbers or text; NaN or empty where a row has no label
+    weight: Array | None = None  # (n_rows,) sample weights; None: all are one
+    after: Position | None = None  # the place after these rows, where reading can continue
 
 
 class Source(Protocol):
@@ -76,6 +55,19 @@ class ReadProblems(NamedTuple):
     examples: tuple[str, ...] = ()
     missing: int = 0
     notes: tuple[str, ...] = ()
+
+
+def inspected(rows: Dense | Csr, n_features: int) -> tuple[Table, int]:
+    """Return rows as a table, and the first row whose squares overflow, or -1; raise ValueError for damaged rows."""
+    if isinstance(rows, Dense):
+        largest, infinite = inspect_dense(rows.X)
+        count = rows.X.shape[0]
+    else:
+        largest, outside, infinite, disorder = inspect_csr(rows.data, rows.indices, rows.indptr, n_features, -1.0)
+        count = rows.indptr.size - 1
+        if outside >= 0 or disorder >= 0:
+            raise ValueError("an entry is outside of the table, or out of order")
+    return Table(rows, (count, n_features), np.dtype(np.float64), largest), infinite
 
 
 # --------------------------------------------------------------------------------------------- cutting and joining

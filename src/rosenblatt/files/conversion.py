@@ -25,7 +25,6 @@ from rosenblatt.files.sniffing import format_by_name
 from rosenblatt.files.source import FileSource
 from rosenblatt.files.streams import FilePath, can_be_read_once, open_raw
 
-NAME_BITS = 24
 # Options of features that do not apply to conversions: names and counts are written as they are.
 UNUSED = ("bits", "dictionary", "counts", "normalise", "standardise")
 
@@ -111,7 +110,7 @@ def _open(paths: Sequence[FilePath], options: dict[str, Any], made: Format) -> F
             )
     numbered = formats.ALL[source.reading.format].numbered
     plain: dict[str, Any] = {
-        "bits": MOST_BITS if numbered else NAME_BITS,
+        "bits": MOST_BITS if numbered else 24,
         "dictionary": not numbered,
         "counts": "count",
     }

@@ -169,6 +169,14 @@ def decimal(text, i):
 
 
 @compiled()
+def note_number(notes, place, begin, end):
+    """Note that the number in [begin, end) belongs to a place, to read it later; the first note counts the others."""
+    count = notes[0, 0] + 1
+    notes[0, 0] = count
+    notes[count, 0], notes[count, 1], notes[count, 2] = place, begin, end
+
+
+@compiled()
 def read_numbers(text, start, end, number, fault):
     """Read the number in each span of the text; `fault` receives FINE, MALFORMED or LONG.
 

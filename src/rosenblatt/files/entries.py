@@ -111,16 +111,24 @@ def _divide(value, begin, end, total):
 
 
 @compiled()
-def count_columns(indptr, column, value, bits, logarithm, binary, normalise, spare, room, logs):
+def _number(count, logarithm, binary):
+    """Return the value of a column that occurs `count` times."""
+    if logarithm:
+        return 1.0 + np.log(np.float64(count))
+    return 1.0 if binary else np.float64(count)
+
+
+@compiled()
+def count_columns(indptr, column, value, bits, logarithm, binary, normalise, spare, room, numbers):
     """Sort the columns of each row and count them, in place; return the number of entries, one for each column.
 
     A count becomes one if `binary`, and one plus its logarithm if `logarithm`; rows are divided by their length if
     `normalise`. All columns have at most `bits` bits.
-    Work space: `spare` has the length of the longest row, `room` has PLACES more, `logs` has 63.
+    Work space: `spare` has the length of the longest row, `room` has PLACES more, `numbers` has 64.
     """
     places, last = room[:PLACES], room[PLACES - 1 :]
-    for count in range(63):  # a loop compiles faster than array expressions
-        logs[count] = 1.0 + np.log(count + 1.0)
+    for count in range(64):
+        numbers[count] = _number(max(count, 1), logarithm, binary)
     k, low, begin = np.int64(0), np.int64(0), np.int64(indptr[0])
     for row in range(indptr.size - 1):
         end = np.int64(indptr[row + 1])
@@ -138,10 +146,7 @@ def count_columns(indptr, column, value, bits, logarithm, binary, normalise, spa
         total = 0.0
         for entry in range(unique):
             count = last[U(entry + 1)] - last[U(entry)]
-            if logarithm:
-                number = logs[U(count - 1)] if count < 64 else 1.0 + np.log(np.float64(count))
-            else:
-                number = 1.0 if binary else np.float64(count)
+            number = numbers[U(count)] if count < 64 else _number(count, logarithm, binary)
             value[U(k + entry)] = number
             total += number * number
         if normalise:
@@ -150,14 +155,6 @@ def count_columns(indptr, column, value, bits, logarithm, binary, normalise, spa
         begin = end
         indptr[row + 1] = k
     return k
-
-
-@compiled()
-def _number(count, logarithm, binary):
-    """Return the value of a column that occurs `count` times."""
-    if logarithm:
-        return 1.0 + np.log(np.float64(count))
-    return 1.0 if binary else np.float64(count)
 
 
 @compiled()

@@ -10,13 +10,12 @@ from __future__ import annotations
 import math
 from functools import cache
 from itertools import pairwise
-from threading import Lock
 from typing import Any, NamedTuple
 from unicodedata import category
 
 import numpy as np
-import numpy.typing as npt
 
+from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import tokens
 from rosenblatt.files.entries import (
@@ -32,53 +31,39 @@ from rosenblatt.files.entries import (
     normalise_rows,
 )
 from rosenblatt.files.options import FeatureOptions
-
-Array = npt.NDArray[Any]
+from rosenblatt.files.streams import Array
 
 LETTERS = b"0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-# Characters from here on are symbols or unassigned, and not part of a word.
-LAST_LETTER = 0x323B0
 LETTER_SEED = b"letters"
 LETTER_MARK = b"~"  # in names; words do not have it
-ONE_GROUP = np.zeros(1, np.int32)
 
 
 class Piece(NamedTuple):
-    """Entries of some rows, which come from one column.
+    """Entries of some rows that come from one column: row i has those from indptr[i] to indptr[i + 1].
 
-    Attributes
-    ----------
-    indptr : int array
-        Row i has the entries from indptr[i] to indptr[i + 1].
-    text, start, end : arrays
-        The name of entry k is prefixes[group[k]] + text[start[k]:end[k]].
-    group, prefixes : int32 array, tuple of bytes
-        `group` has one number for all entries, or one for each.
-    seed : uint32 array
-        Seeds of the hash: one for all entries, or one for each.
-    value : array, or None
-        None: the entries are words, whose counts become values as the options say.
-    column : int32 array, or None
-        The columns, if they are known without names.
+    Their columns are known, or follow from their names: prefixes[group[k]] + text[start[k]:end[k]] is that of entry k.
+    The hash of a name is that of its span with a seed, which stands for the prefix. `group` and `seed` have one number
+    for all entries, or one for each. Entries without values are words, whose counts become values as the options say.
     """
 
     indptr: Array
-    text: Array
-    start: Array
-    end: Array
-    group: Array
-    prefixes: tuple[bytes, ...]
-    seed: Array
+    text: Any = None
+    start: Any = None
+    end: Any = None
+    prefixes: tuple[bytes, ...] = (b"",)
+    group: Array = np.zeros(1, np.int32)
+    seed: Array = np.zeros(1, np.uint32)
     value: Array | None = None
     column: Array | None = None
 
-
-class Entries(NamedTuple):
-    """Sparse rows, with rising columns in each row."""
-
-    indptr: Array
-    column: Array
-    value: Array
+    def of_rows(self, kept: Array) -> Piece:
+        """Return the piece with the rows of a mask only."""
+        counts = np.diff(self.indptr)
+        entries = np.repeat(kept, counts)
+        indptr = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int32)
+        parts = {name: getattr(self, name) for name in ("start", "end", "group", "value", "column")}
+        own = {name: part[entries] for name, part in parts.items() if part is not None and part.size == entries.size}
+        return self._replace(indptr=indptr, **own)
 
 
 class Collisions(NamedTuple):
@@ -99,7 +84,7 @@ def to_bytes(text: str) -> bytes:
 def murmur(name: bytes, seed: int = 0) -> int:
     """Return the 32 bits of MurmurHash3 of some bytes."""
     text = np.frombuffer(name + b"\n", np.uint8)
-    # The same types as in `Assembler.hashed`: the loop is compiled once.
+    # The same types as in `_hashed`: the loop is compiled once.
     column = np.empty(1, np.int32)
     spans = np.zeros(1, np.int32), np.array([len(name)], np.int32)
     tokens.hash_spans(text, *spans, np.array([seed], np.uint32), 0xFFFFFFFF, column)
@@ -110,15 +95,7 @@ def estimate_collisions(used: int, n_columns: int) -> Collisions:
     """Estimate from the number of columns in use how many features were hashed into them.
 
     n features leave a share exp(-n / m) of m columns empty, and each of the n is alone with probability exp(-n / m).
-
-    Parameters
-    ----------
-    used, n_columns : int
-
-    Returns
-    -------
-    Collisions
-        Infinite if no column is free.
+    Both numbers are infinite if no column is free.
     """
     if used >= n_columns:
         return Collisions(math.inf, math.inf)
@@ -138,12 +115,10 @@ def _narrow(lowercase: bool) -> Array:
     return table
 
 
-_making = Lock()  # one thread makes a table, the others wait
-
-
 @cache
-def _made_wide(lowercase: bool) -> Array:
-    points = np.arange(LAST_LETTER, dtype=np.uint32)
+def _wide(lowercase: bool) -> Array:
+    """Return, by code point, the code point of each character in a word; 0 if it is not part of words."""
+    points = np.arange(0x323B0, dtype=np.uint32)  # later ones are symbols or unassigned, and not part of a word
     points[0x130] = ord("I")  # in lower case it is two characters, of which the first is used
     letters = points.tobytes().decode("utf-32-le", "surrogatepass")
     inside = np.strings.isalnum(points.view("U1"))
@@ -157,70 +132,55 @@ def _made_wide(lowercase: bool) -> Array:
     return np.where(inside, points, np.uint32(0))
 
 
-def _wide(lowercase: bool) -> Array:
-    """Return, by code point, the code point of each character in a word; 0 if it is not part of words."""
-    with _making:
-        return _made_wide(lowercase)
+def _tables(text: Array, lowercase: bool) -> tuple[Array, Array]:
+    return _narrow(lowercase), _wide(lowercase) if text.max(initial=0) > 127 else np.empty(0, np.uint32)
 
 
-NO_TABLE = np.empty(0, np.uint32)
+def word_pieces(
+    options: FeatureOptions, text: Array, start: Array, end: Array, prefix: bytes = b"", seed: int = 0
+) -> list[Piece]:
+    """Return the n-grams of the words in each span: one piece for words and one for characters.
 
-
-class Words:
-    """Cut text into words and n-grams.
-
-    Parameters
-    ----------
-    options : FeatureOptions
+    The byte after each span must exist, and not be part of a word: space, comma, newline, ...
     """
+    if not options.dictionary and options.words == (1, 1) and options.letters is None:
+        return [_hashed_words(options, text, start, end, seed)]
+    size = int((end - start).sum())
+    out = np.empty(2 * size + 2 * start.size + 8, np.uint8)
+    word_start = np.empty(size // 2 + start.size + 1, np.int32)
+    word_end, first_word = np.empty_like(word_start), np.empty(start.size + 1, np.int32)
+    tables = _tables(text, options.lowercase)
+    used = tokens.split_words(text, start, end, *tables, out, word_start, word_end, first_word)
+    out, words = out[: used + 8], (word_start, word_end, first_word)
+    found = []
+    if options.words is not None:
+        begin, stop, indptr = _grams_room(int(first_word[-1]), options.words, start.size)
+        count = tokens.word_grams(*words, *options.words, begin, stop, indptr)
+        seeds = np.array([seed], np.uint32)
+        found.append(Piece(indptr, out, begin[:count], stop[:count], (prefix,), seed=seeds))
+    if options.letters is not None:
+        begin, stop, indptr = _grams_room(used + 1, options.letters, start.size)
+        count = tokens.letter_grams(out, *words, *options.letters, begin, stop, indptr)
+        seeds = np.array([murmur(LETTER_SEED, seed)], np.uint32)
+        found.append(Piece(indptr, out, begin[:count], stop[:count], (prefix + LETTER_MARK,), seed=seeds))
+    return found
 
-    def __init__(self, options: FeatureOptions) -> None:
-        self.options = options
 
-    def _tables(self, text: Array) -> tuple[Array, Array]:
-        lower = self.options.lowercase
-        return _narrow(lower), _wide(lower) if text.max(initial=0) > 127 else NO_TABLE
+def _grams_room(starts: int, lengths: tuple[int, int], rows: int) -> tuple[Array, Array, Array]:
+    """Return arrays for the spans of n-grams of some lengths from each of some places, and for those of each row."""
+    room = starts * (lengths[1] - lengths[0] + 1)
+    return np.empty(room, np.int32), np.empty(room, np.int32), np.empty(rows + 1, np.int32)
 
-    def pieces(self, text: Array, start: Array, end: Array, prefix: bytes = b"", seed: int = 0) -> list[Piece]:
-        """Return the n-grams of the words in each span: one piece for words and one for characters.
 
-        The byte after each span must exist, and not be part of a word: space, comma, newline, ...
-        """
-        options = self.options
-        if not options.dictionary and options.words == (1, 1) and options.letters is None:
-            return [self._hashed(text, start, end, seed)]
-        size = int((end - start).sum())
-        out = np.empty(2 * size + 2 * start.size + 8, np.uint8)
-        word_start = np.empty(size // 2 + start.size + 1, np.int32)
-        word_end, first_word = np.empty_like(word_start), np.empty(start.size + 1, np.int32)
-        used = tokens.split_words(text, start, end, *self._tables(text), out, word_start, word_end, first_word)
-        out = out[: used + 8]
-        words, found = first_word[-1], []
-        if options.words is not None:
-            room = int(words) * (options.words[1] - options.words[0] + 1)
-            begin, stop, indptr = np.empty(room, np.int32), np.empty(room, np.int32), np.empty_like(first_word)
-            count = tokens.word_grams(word_start, word_end, first_word, *options.words, begin, stop, indptr)
-            found.append(
-                Piece(indptr, out, begin[:count], stop[:count], ONE_GROUP, (prefix,), np.array([seed], np.uint32))
-            )
-        if options.letters is not None:
-            room = (used + 1) * (options.letters[1] - options.letters[0] + 1)
-            begin, stop, indptr = np.empty(room, np.int32), np.empty(room, np.int32), np.empty_like(first_word)
-            count = tokens.letter_grams(out, word_start, word_end, first_word, *options.letters, begin, stop, indptr)
-            seeds = np.array([murmur(LETTER_SEED, seed)], np.uint32)
-            found.append(Piece(indptr, out, begin[:count], stop[:count], ONE_GROUP, (prefix + LETTER_MARK,), seeds))
-        return found
-
-    def _hashed(self, text: Array, start: Array, end: Array, seed: int) -> Piece:
-        column = np.empty(int((end - start).sum()) // 2 + start.size + 1, np.int32)
-        indptr = np.empty(start.size + 1, np.int32)
-        longest = int((end - start).max(initial=0))
-        how = self.options.lowercase, seed, self.options.n_columns - 1
-        works = (np.empty(tokens.WORK, dtype) for dtype in (np.uint64, np.uint64, np.uint8))
-        scratch, letters = np.empty(2 * longest + 8, np.uint8), np.empty(longest + tokens.AT_ONCE, np.uint8)
-        count = tokens.hash_words(text, start, end, *self._tables(text), *how, column, indptr, scratch, letters, *works)
-        none = np.empty(0, np.int32)
-        return Piece(indptr, text, none, none, ONE_GROUP, (b"",), none, column=column[:count])
+def _hashed_words(options: FeatureOptions, text: Array, start: Array, end: Array, seed: int) -> Piece:
+    column = np.empty(int((end - start).sum()) // 2 + start.size + 1, np.int32)
+    indptr = np.empty(start.size + 1, np.int32)
+    longest = int((end - start).max(initial=0))
+    how = *_tables(text, options.lowercase), options.lowercase, seed, options.n_columns - 1
+    works = (np.empty(tokens.WORK, dtype) for dtype in (np.uint64, np.uint64, np.uint8))
+    scratch, letters = np.empty(2 * longest + 8, np.uint8), np.empty(longest + tokens.AT_ONCE, np.uint8)
+    count = tokens.hash_words(text, start, end, *how, column, indptr, scratch, letters, *works)
+    return Piece(indptr, column=column[:count])
 
 
 # -------------------------------------------------------------------------------------------------------- dictionary
@@ -231,12 +191,7 @@ FIRST_NAMES, FIRST_BYTES = 1 << 10, 1 << 16
 class Dictionary:
     """Names and their columns, in the order of appearance.
 
-    Parameters
-    ----------
-    most : int
-        Maximum number of names; further ones have no column.
-    names : iterable of str, optional
-        Known names; then no other is added.
+    Names beyond the maximum `most` have no column. If names are passed, no other is added.
     """
 
     def __init__(self, most: int, names: tuple[str, ...] | None = None) -> None:
@@ -265,10 +220,7 @@ class Dictionary:
     def find(self, text: Array, name_end: Array) -> Array:
         """Return the column of each name, after adding new ones; -1 for names without a column.
 
-        Parameters
-        ----------
-        text, name_end : arrays
-            Names one after another, and where each ends, after a zero.
+        The names are one after another in `text`; `name_end` has where each ends, after a zero.
         """
         column = np.empty(name_end.size - 1, np.int32)
         start = 0
@@ -299,88 +251,84 @@ class Dictionary:
 # -------------------------------------------------------------------------------------------------------------- rows
 
 
-class Assembler:
-    """Turn the pieces of a chunk into sparse rows.
-
-    Parameters
-    ----------
-    options : FeatureOptions
-    normalise : bool
-        Whether to scale rows to unit length.
-    """
-
-    def __init__(self, options: FeatureOptions, normalise: bool) -> None:
-        self.options, self.normalise = options, normalise
-        self.words = Words(options)
-
-    def hashed(self, pieces: list[Piece]) -> list[Piece]:
-        """Return the pieces with hashed columns."""
-        mask, done = self.options.n_columns - 1, []
-        for piece in pieces:
-            column = piece.column
-            if column is None:
-                column = np.empty(piece.start.size, np.int32)
-                text = piece.text.view()
-                text.flags.writeable = False
-                tokens.hash_spans(text, piece.start, piece.end, piece.seed, mask, column)
-            done.append(piece._replace(column=column))
-        return done
-
-    def named(self, pieces: list[Piece], dictionary: Dictionary) -> list[Piece]:
-        """Return the pieces with the columns of a dictionary, which sees the names in the order of the rows."""
-        n_rows = pieces[0].indptr.size - 1
-        full = [_joined(piece.text, piece.start, piece.end, piece.group, piece.prefixes) for piece in pieces]
-        rows = np.concatenate([np.repeat(np.arange(n_rows), np.diff(piece.indptr)) for piece in pieces])
-        if len(pieces) == 1:
-            return [pieces[0]._replace(column=dictionary.find(*full[0]))]
-        shift = np.cumsum([0, *(text.size for text, _ in full)])
-        text = np.concatenate([text for text, _ in full])
-        start = np.concatenate([ends[:-1] + by for (_, ends), by in zip(full, shift[:-1], strict=True)])
-        end = np.concatenate([ends[1:] + by for (_, ends), by in zip(full, shift[:-1], strict=True)])
-        order = np.argsort(rows, kind="stable")
-        column = np.empty(rows.size, np.int32)
-        column[order] = dictionary.find(*_joined(text, start[order], end[order], ONE_GROUP, (b"",)))
-        parts = np.split(column, np.cumsum([piece.start.size for piece in pieces])[:-1])
-        return [piece._replace(column=part) for piece, part in zip(pieces, parts, strict=True)]
-
-    def rows(self, pieces: list[Piece]) -> Entries:
-        """Return the rows of pieces that have columns."""
-        if len(pieces) == 1 and pieces[0].value is None and not self.options.dictionary:
-            return self._counted(pieces[0], self.normalise)
-        parts = [self._counted(piece) for piece in pieces]
-        entries = added_up(parts[0] if len(parts) == 1 else _merged(parts), self.options.bits)
-        if self.normalise:
-            normalise_rows(entries.indptr, entries.value)
-        return entries
-
-    def _counted(self, piece: Piece, normalise: bool = False) -> Entries:
-        indptr, column = piece.indptr, piece.column
-        assert column is not None
-        if piece.value is not None:
-            return Entries(indptr, column, piece.value)
-        if self.options.dictionary:
-            indptr, column = without_unknown(indptr, column)
-        value, counts = np.empty(column.size), self.options.counts
-        indptr = indptr.copy()
-        longest = int(np.diff(indptr).max(initial=0))
-        bits, how = self.options.bits, (counts == "log", counts == "binary", normalise)
-        if bits <= MARKED_BITS and longest <= MARKED_ENTRIES:
-            marks, places = np.zeros(GROUPS + MARKS, np.uint64), np.empty(MARKS + 4, np.uint64)
-            rooms = marks, places, np.zeros(1 << bits, np.uint16), np.empty(64)
-            size = count_marked(indptr, column, value, *how, *rooms)
-        else:
-            spare, room = np.empty(longest, column.dtype), np.empty(longest + PLACES, np.int64)
-            size = count_columns(indptr, column, value, bits, *how, spare, room, np.empty(63))
-        return Entries(indptr, column[:size], value[:size])
+def assemble(
+    pieces: list[Piece], options: FeatureOptions, normalise: bool, dictionary: Dictionary | None = None
+) -> Csr:
+    """Return the sparse rows of pieces; names are hashed, or have the columns of a dictionary."""
+    if dictionary is None:
+        pieces = _hashed(pieces, options.n_columns - 1)
+    elif pieces[0].column is None:
+        pieces = _named(pieces, dictionary)
+    if len(pieces) == 1 and pieces[0].value is None:
+        return _counted(pieces[0], options, normalise)
+    parts = [_counted(piece, options) for piece in pieces]
+    rows = _added_up(parts[0] if len(parts) == 1 else _merged(parts), options.bits)
+    if normalise:
+        normalise_rows(rows.indptr, rows.data)
+    return rows
 
 
-def added_up(entries: Entries, bits: int) -> Entries:
-    """Return rows with columns of at most `bits` bits in order, adding up the values of repeated ones."""
-    indptr = entries.indptr.copy()
+def _hashed(pieces: list[Piece], mask: int) -> list[Piece]:
+    """Return the pieces with hashed columns."""
+    done = []
+    for piece in pieces:
+        column = piece.column
+        if column is None:
+            column = np.empty(piece.start.size, np.int32)
+            text = piece.text.view()
+            text.flags.writeable = False
+            tokens.hash_spans(text, piece.start, piece.end, piece.seed, mask, column)
+        done.append(piece._replace(column=column))
+    return done
+
+
+def _named(pieces: list[Piece], dictionary: Dictionary) -> list[Piece]:
+    """Return the pieces with the columns of a dictionary, which sees the names in the order of the rows."""
+    n_rows = pieces[0].indptr.size - 1
+    full = [_joined(piece.text, piece.start, piece.end, piece.group, piece.prefixes) for piece in pieces]
+    if len(pieces) == 1:
+        return [pieces[0]._replace(column=dictionary.find(*full[0]))]
+    rows = np.concatenate([np.repeat(np.arange(n_rows), np.diff(piece.indptr)) for piece in pieces])
+    shift = np.cumsum([0, *(text.size for text, _ in full)])
+    text = np.concatenate([text for text, _ in full])
+    start = np.concatenate([ends[:-1] + by for (_, ends), by in zip(full, shift[:-1], strict=True)])
+    end = np.concatenate([ends[1:] + by for (_, ends), by in zip(full, shift[:-1], strict=True)])
+    order = np.argsort(rows, kind="stable")
+    column = np.empty(rows.size, np.int32)
+    column[order] = dictionary.find(*_joined(text, start[order], end[order], np.zeros(1, np.int32), (b"",)))
+    parts = np.split(column, np.cumsum([piece.start.size for piece in pieces])[:-1])
+    return [piece._replace(column=part) for piece, part in zip(pieces, parts, strict=True)]
+
+
+def _counted(piece: Piece, options: FeatureOptions, normalise: bool = False) -> Csr:
+    """Return the rows of a piece that has columns: as they are if it has values, else in order, with counts."""
+    indptr, column = piece.indptr, piece.column
+    assert column is not None
+    if piece.value is not None:
+        return Csr(piece.value, column, indptr)
+    known = column >= 0 if options.dictionary else None
+    if known is not None and not known.all():
+        column, indptr = column[known], np.concatenate([[0], np.cumsum(known)])[indptr].astype(indptr.dtype)
+    value, indptr = np.empty(column.size), indptr.copy()
     longest = int(np.diff(indptr).max(initial=0))
-    rooms = np.empty(longest, entries.value.dtype), np.empty(2 * longest + PLACES, np.int64)
-    size = add_columns(indptr, entries.column, entries.value, bits, *rooms)
-    return Entries(indptr, entries.column[:size], entries.value[:size])
+    bits, how = options.bits, (options.counts == "log", options.counts == "binary", normalise)
+    if bits <= MARKED_BITS and longest <= MARKED_ENTRIES:
+        marks, places = np.zeros(GROUPS + MARKS, np.uint64), np.empty(MARKS + 4, np.uint64)
+        rooms = marks, places, np.zeros(1 << bits, np.uint16), np.empty(64)
+        size = count_marked(indptr, column, value, *how, *rooms)
+    else:
+        spare, room = np.empty(longest, column.dtype), np.empty(longest + PLACES, np.int64)
+        size = count_columns(indptr, column, value, bits, *how, spare, room, np.empty(64))
+    return Csr(value[:size], column[:size], indptr)
+
+
+def _added_up(rows: Csr, bits: int) -> Csr:
+    """Return rows with columns of at most `bits` bits in order, adding up the values of repeated ones."""
+    indptr = rows.indptr.copy()
+    longest = int(np.diff(indptr).max(initial=0))
+    rooms = np.empty(longest, rows.data.dtype), np.empty(2 * longest + PLACES, np.int64)
+    size = add_columns(indptr, rows.indices, rows.data, bits, *rooms)
+    return Csr(rows.data[:size], rows.indices[:size], indptr)
 
 
 def _joined(text: Array, start: Array, end: Array, group: Array, prefixes: tuple[bytes, ...]) -> tuple[Array, Array]:
@@ -394,24 +342,15 @@ def _joined(text: Array, start: Array, end: Array, group: Array, prefixes: tuple
     return out, out_end
 
 
-def without_unknown(indptr: Array, column: Array) -> tuple[Array, Array]:
-    """Return the entries that have a column."""
-    known = column >= 0
-    if known.all():
-        return indptr, column
-    before = np.concatenate([[0], np.cumsum(known)])
-    return before[indptr].astype(indptr.dtype), column[known]
-
-
-def _merged(parts: list[Entries]) -> Entries:
+def _merged(parts: list[Csr]) -> Csr:
     """Return rows with the entries of all parts."""
     total = sum(np.diff(part.indptr) for part in parts)
     indptr = np.concatenate([[0], np.cumsum(total)]).astype(np.int32)
     place = indptr[:-1].copy()
     column, value = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
     for part in parts:
-        append_entries(place, part.indptr, part.column, part.value, column, value)
-    return Entries(indptr, column, value)
+        append_entries(place, part.indptr, part.indices, part.data, column, value)
+    return Csr(value, column, indptr)
 
 
 def check_names(names: Any, options: FeatureOptions) -> tuple[str, ...]:

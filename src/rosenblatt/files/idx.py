@@ -6,16 +6,12 @@ import math
 import os
 import struct
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.options import reject
-from rosenblatt.files.streams import FilePath, open_unpacked, read_up_to
-
-Array = npt.NDArray[Any]
+from rosenblatt.files.streams import Array, FilePath, open_unpacked, read_up_to
 
 IDX_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 MAX_IDX_AXES = 64  # the maximum of NumPy

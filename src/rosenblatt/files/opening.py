@@ -71,14 +71,7 @@ def open_source(paths: FilePath | Sequence[FilePath], **options: Any) -> FileSou
 
 
 class Inputs:
-    """The files of a source.
-
-    Attributes
-    ----------
-    paths : list of path-like
-    standard_input : StandardInput, or None
-        Read for "-" among the paths.
-    """
+    """The files of a source. `standard_input` is read for "-" among the paths, or for a pipe."""
 
     def __init__(self, paths: FilePath | Sequence[FilePath]) -> None:
         given = [paths] if isinstance(paths, str | PathLike) else list(paths)

@@ -23,7 +23,6 @@ LONGEST_GRAM = 16
 WORD_OPTIONS = ("words", "letters", "lowercase", "counts")
 NAMED_OPTIONS = ("bits", "dictionary", "normalise")
 CHUNK_BYTES = 1 << 22
-CACHE_BYTES = 64 << 30
 
 
 def reject(name: str, value: Any, wanted: str) -> NoReturn:
@@ -122,31 +121,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are read, with nothing left to decide: files with equal readings give rows that mean the same.
-
-    Attributes
-    ----------
-    format : str
-    features : FeatureOptions
-    label_type : {"number", "text"}
-    zero_based : bool
-        Whether the first column of svmlight has index 0.
-    delimiter : str
-        Between the fields of a table in text.
-    header : bool
-        Whether the first line of a table has the names of the columns.
-    columns : tuple of Column
-        Columns of a table, in the order of the first file.
-    normalise : bool
-    """
+    """How files are read, with nothing left to decide: files with equal readings give rows that mean the same."""
 
     format: str
     features: FeatureOptions = FeatureOptions()
-    label_type: str = "number"
-    zero_based: bool = False
-    delimiter: str = ","
-    header: bool = False
-    columns: tuple[Column, ...] = ()
+    label_type: str = "number"  # or "text"
+    zero_based: bool = False  # whether the first column of svmlight has index 0
+    delimiter: str = ","  # between the fields of a table in text
+    header: bool = False  # whether the first line of a table has the names of the columns
+    columns: tuple[Column, ...] = ()  # of a table, in the order of the first file
     normalise: bool = False
 
     @property
@@ -200,28 +183,14 @@ class Reading:
 
 
 class FileLayout(NamedTuple):
-    """Format and columns of one file. The files of one source may differ in them.
-
-    Attributes
-    ----------
-    format : str
-    names : tuple of str
-        Names of the columns of a table, in the order of the file.
-    named : bool
-        Whether the names are in the file, rather than made from the numbers of the columns.
-    closed : bool
-        Whether unknown names in a JSON object are refused, rather than left out.
-    delimiter : str
-    offset, line : int
-        Bytes (after unpacking) and lines of the header, before the first row.
-    """
+    """Format and columns of one file. The files of one source may differ in them."""
 
     format: str
-    names: tuple[str, ...] = ()
-    named: bool = False
-    closed: bool = False
+    names: tuple[str, ...] = ()  # of the columns of a table, in the order of the file
+    named: bool = False  # whether the names are in the file, rather than made from the numbers of the columns
+    closed: bool = False  # whether unknown names in a JSON object are refused, rather than left out
     delimiter: str = ","
-    offset: int = 0
+    offset: int = 0  # bytes, after unpacking, and lines of the header, before the first row
     line: int = 0
 
 
@@ -294,7 +263,7 @@ class Opening:
     chunk_rows: int | None = None
     threads: int = 2
     cache: FilePath | None = None
-    cache_bytes: int = CACHE_BYTES
+    cache_bytes: int = 64 << 30
 
     def __post_init__(self) -> None:
         as_count("chunk_bytes", self.chunk_bytes)
@@ -346,17 +315,9 @@ def purposes() -> dict[str, str]:
 
 
 def check_options(changed: Mapping[str, Any], taken: Collection[str], path: Any, what: str) -> None:
-    """Raise `InvalidInput` for an option that has no effect.
+    """Raise `InvalidInput` for a changed option that has no effect: one that is not among those `taken`.
 
-    Parameters
-    ----------
-    changed : mapping
-        Options that differ from their defaults.
-    taken : collection of str
-        The options that apply to such a file.
-    path : path-like
-    what : str
-        A description of the file.
+    `what` describes the file.
     """
     for name, value in changed.items():
         if name in taken:

@@ -9,14 +9,12 @@ from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.files.decimals import FINE, LONG, MALFORMED, read_numbers
-from rosenblatt.files.features import Assembler, Entries, Piece
+from rosenblatt.files.features import Dictionary, Piece, assemble
 from rosenblatt.files.options import FileLayout, Reading
-from rosenblatt.files.streams import BlockReader, FilePath, last_line_end
-
-Array = npt.NDArray[Any]
+from rosenblatt.files.streams import Array, BlockReader, FilePath, last_line_end
 
 EXAMPLES = 5  # how many skipped lines to report
 SHORT_LABEL = 64  # bytes of labels that are compared as one array
@@ -40,16 +38,7 @@ def fault_at(text: Array, line: int, start: int, end: int, reason: str) -> LineF
 
 
 class LineFaults:
-    """The faults of a block: only the first one, or all where they are skipped.
-
-    Attributes
-    ----------
-    count : int
-    examples : list of LineFault
-        The first by line, whatever was noticed first.
-    stop : bool
-        Whether reading ends with the first fault.
-    """
+    """The faults of a block: only the first one, or all where they are skipped. `examples` are the first by line."""
 
     def __init__(self, skip: bool) -> None:
         self.skip, self.count = skip, 0
@@ -74,13 +63,7 @@ class LineFaults:
 
 
 class RefusedRows:
-    """Rows of a block that cannot be used. Only the first fault of each is noted.
-
-    Attributes
-    ----------
-    mask : bool array
-        Which rows are refused.
-    """
+    """Rows of a block that cannot be used, as a mask. Only the first fault of each is noted."""
 
     def __init__(self, count: int, faults: LineFaults) -> None:
         self.faults, self.mask = faults, np.zeros(count, bool)
@@ -92,59 +75,23 @@ class RefusedRows:
         self.mask[new] = True
 
 
-class Pending(NamedTuple):
-    """Rows whose columns depend on the rows before: a dictionary or a scaler has to see these in order.
-
-    Attributes
-    ----------
-    numbers : array, or None
-        Columns of numbers that are to be scaled.
-    pieces : list of Piece
-        All other features.
-    """
-
-    numbers: Array | None
-    pieces: list[Piece]
-
-
 class Parsed(NamedTuple):
-    """The content of a block.
+    """The content of a block. `Parser.rows` makes rows of it, in order if they depend on those before."""
 
-    Attributes
-    ----------
-    rows : array, Entries or Pending
-        Dense rows, of a table of numbers; sparse rows; or rows that are to be finished in order.
-    label : array
-    lines : int
-        Lines in the block.
-    line : int array
-        Number of each row's line, from 0.
-    faults : LineFaults
-    weight : array, or None
-    missing : int
-        Number of missing values.
-    """
-
-    rows: Array | Entries | Pending
     label: Array
-    lines: int
-    line: Array
+    lines: int  # in the block
+    line: Array  # the number of each row's line, from 0
     faults: LineFaults
+    pieces: list[Piece]  # all features but the columns of numbers of a table
+    numbers: Array | None = None  # (n_rows, n_columns) these columns, with NaN where a number is missing
     weight: Array | None = None
-    missing: int = 0
+    missing: int = 0  # number of missing values
 
 
 class Parser(ABC):
     """Turn blocks of text into rows. Parsers keep nothing of a block, so that several threads may use one.
 
-    Parameters
-    ----------
-    reading : Reading
-    labels : {"required", "optional", "none"}
-    skip : bool
-        Whether faulty lines are skipped.
-    layout : FileLayout, optional
-        By default that of the file for which the reading was decided.
+    By default the layout is that of the file for which the reading was decided.
 
     Attributes
     ----------
@@ -160,7 +107,6 @@ class Parser(ABC):
     def __init__(self, reading: Reading, labels: str, skip: bool, layout: FileLayout | None = None) -> None:
         self.reading, self.labels, self.skip = reading, labels, skip
         self.layout = layout or reading.layout
-        self.assembler = Assembler(reading.features, reading.normalise)
 
     @property
     def n_features(self) -> int:
@@ -186,11 +132,11 @@ class Parser(ABC):
 
     @abstractmethod
     def parse(self, text: Array) -> Parsed:
-        """Return the rows of a block of whole lines."""
+        """Return the content of a block of whole lines."""
 
-    def number_pieces(self, numbers: Array) -> list[Piece]:
-        """Return the entries of the columns of numbers of a table."""
-        raise NotImplementedError
+    def rows(self, parsed: Parsed, scaler: Any = None, dictionary: Dictionary | None = None) -> Dense | Csr:
+        """Return the rows of a block. A scaler and a dictionary have to see the blocks in order."""
+        return assemble(parsed.pieces, self.reading.features, self.reading.normalise, dictionary)
 
     def read_labels(
         self, text: Array, start: Array, end: Array, line: Array, refused: RefusedRows, remedy: str
@@ -212,12 +158,6 @@ class Parser(ABC):
         refused.add(wrong, describe)
         return label
 
-    def assembled(self, pieces: list[Piece]) -> Entries | Pending:
-        """Return the rows that pieces make; pending if a dictionary has to see the names first."""
-        if self.reading.features.dictionary:
-            return Pending(None, pieces)
-        return self.assembler.rows(self.assembler.hashed(pieces))
-
 
 def notes_room(places: int) -> Array:
     """Return room for notes of three numbers each. The first place counts the others, most of which stay unused."""
@@ -229,17 +169,12 @@ def notes_room(places: int) -> Array:
 # ------------------------------------------------------------------------------------------------------------- labels
 
 
-def python_floats(text: Array, start: Array, end: Array) -> Array:
-    """Return the numbers in some spans, as Python's float reads them."""
-    return np.array([float(text[i:j].tobytes()) for i, j in zip(start.tolist(), end.tolist(), strict=True)])
-
-
 def numbers_in(text: Array, start: Array, end: Array) -> tuple[Array, Array]:
     """Return the numbers in some spans, and which spans are not finite float64 numbers."""
     number, fault = np.empty(start.size), np.empty(start.size, np.uint8)
     if read_numbers(text, start, end, number, fault):
         long = np.flatnonzero(fault == LONG)
-        number[long] = python_floats(text, start[long], end[long])
+        number[long] = [float(text[i:j].tobytes()) for i, j in zip(start[long], end[long], strict=True)]
         fault[long] = FINE
     wrong = (fault == MALFORMED) | ~np.isfinite(number)
     return number, np.flatnonzero(wrong)

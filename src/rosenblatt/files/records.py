@@ -31,14 +31,9 @@ Record = dict[str, Any]
 
 
 class Records:
-    """Rows of the files of a source, as dicts of numbers and texts; missing values are left out.
+    """Rows of the files of a source, tables or raw text, as dicts of numbers and texts; missing values are left out.
 
-    Parameters
-    ----------
-    source : FileSource
-        Tables, or raw text.
-    typed : bool
-        Whether they become values of a typed format, which holds UTF-8 only. Several files must be UTF-8, too.
+    `typed`: they become values of a typed format, which holds UTF-8 only. Several files must be UTF-8, too.
     """
 
     def __init__(self, source: Any, typed: bool = False) -> None:
@@ -48,26 +43,23 @@ class Records:
         self.inputs, self.layouts = source.inputs, [parser.layout for parser in source.parsers]
         self.skip, self.labels = source.opening.on_error == "skip", source.opening.labels
         self.kinds = {column.name: column.kind for column in self.reading.columns}
+        if self.format.kind == "text":
+            own = {LABEL_COLUMN: "label"} if self.labels != "none" else {}
+            self.kinds = own | {TEXT_COLUMN: "text"}
         self.skipped, self.chunk_bytes = 0, source.opening.chunk_bytes
 
     @property
     def label(self) -> str | None:
         """Name of the column with the labels."""
-        if self.format.kind == "text":
-            return LABEL_COLUMN if self.labels != "none" else None
         return next((name for name, kind in self.kinds.items() if kind == "label"), None)
 
     @property
     def texts(self) -> list[str]:
         """Names of the columns of text."""
-        if self.format.kind == "text":
-            return [TEXT_COLUMN]
         return [name for name, kind in self.kinds.items() if kind == "text"]
 
     def names(self) -> list[str]:
         """Return the names of all columns. If rows have names of their own, this reads all of them."""
-        if self.format.kind == "text":
-            return [LABEL_COLUMN, TEXT_COLUMN] if self.labels != "none" else [TEXT_COLUMN]
         if not self.format.ragged:
             return [name for name, kind in self.kinds.items() if kind != "skip"]
         found: dict[str, None] = {}
@@ -259,18 +251,7 @@ def plain_pairs(content: Record, prefix: str = "", depth: int = 0) -> Iterator[t
 
 @dataclass
 class Output:
-    """A file that rows are written to.
-
-    Attributes
-    ----------
-    file : file object
-        Of bytes for formats that are not text.
-    path : path-like
-    rows : int
-        Number of rows written so far.
-    notes : list of str
-        For users, about what was written.
-    """
+    """A file that rows are written to; of bytes for formats that are not text. `notes` tell users what was written."""
 
     file: Any
     path: FilePath

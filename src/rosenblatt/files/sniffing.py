@@ -67,19 +67,9 @@ def _confirmed(found: Format, lines: list[bytes], path: FilePath, by_name: bool)
 
 
 def recognise(content: bytes, path: FilePath) -> str:
-    """Return the format of a file.
+    """Return the format of a file: by its name if that has the ending of a format, else by the start of its content.
 
-    Parameters
-    ----------
-    content : bytes
-        The start of its content, unpacked.
-    path : path-like
-        Its name decides if it has the ending of a format.
-
-    Raises
-    ------
-    InvalidInput
-        If it looks like none of them.
+    The content is unpacked. Raises `InvalidInput` if it looks like none of them.
     """
     if (magic := _format_by_magic(content)) is not None:
         return magic

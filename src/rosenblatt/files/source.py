@@ -6,29 +6,25 @@ import hashlib
 import importlib.metadata
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.data.table import Table
-from rosenblatt.engine.inspection import inspect_csr, inspect_dense
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import formats
 from rosenblatt.files.cache import FAULTS, RowCache
-from rosenblatt.files.chunks import Chunk, Position, ReadProblems, ReadProgress, from_row, recut
+from rosenblatt.files.chunks import Chunk, Position, ReadProblems, ReadProgress, from_row, inspected, recut
 from rosenblatt.files.entries import mark_columns
 from rosenblatt.files.features import Dictionary, check_names
 from rosenblatt.files.options import Opening
-from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser, Pending, is_utf8
+from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser, is_utf8
 from rosenblatt.files.streams import FileBlock, in_order
 from rosenblatt.files.tables import Scaling
 
 if TYPE_CHECKING:
     from rosenblatt.files.opening import Inputs
-
-Array = npt.NDArray[Any]
 
 TRAINING = -1  # the number of the file, for the files that a model was trained on
 
@@ -110,7 +106,7 @@ class FileSource:
 
     def progress(self) -> ReadProgress:
         """Return the progress of the current pass."""
-        if self.cache is not None and self.cache.whole and self._pass is None:
+        if self.cache is not None and self.cached and self._pass is None:
             return ReadProgress(self._rows, self.cache.bytes_read, self.cache.size)
         sizes = [size for _, size, _ in self.inputs.status()]
         total = None if -1 in sizes else sum(sizes)
@@ -286,16 +282,6 @@ class FileSource:
         self.problems, self.dictionary, self.scaling = found, dictionary, scaling
 
 
-class _Work(NamedTuple):
-    """A parsed block: the number of its file, the block without its text, its rows, and findings."""
-
-    file: int
-    block: FileBlock
-    parsed: Parsed
-    largest: tuple[float, int]
-    utf8: bool | None
-
-
 class _Pass:
     """One reading of the files of a source, from a position on."""
 
@@ -331,60 +317,46 @@ class _Pass:
             source.dictionary = Dictionary(source.reading.features.n_columns)
         standardise = source.reading.features.standardise
         scaler = source.parsers[0].scaler(source.opening.scaling) if standardise else None
+        self._in_order = scaler is not None or source.dictionary is not None
         row, file, line = start.row, start.file if start.offset else -1, start.line
-        for work in in_order(self.blocks(), self._parse, source.opening.threads):
-            parsed, largest = work.parsed, work.largest
-            if work.utf8 is not None:
-                self._check_encoding(work.utf8, work.file)
-            if work.file != file:
-                file, line = work.file, source.parsers[work.file].layout.line
+        for number, block, parsed, made, utf8 in in_order(self.blocks(), self._parse, source.opening.threads):
+            if utf8 is not None:
+                self._check_encoding(utf8, number)
+            if number != file:
+                file, line = number, source.parsers[number].layout.line
             self._report(parsed, file, line)
-            if scaler is not None or isinstance(parsed.rows, Pending):
-                parsed, largest = self._finish(parsed, scaler)
-                source.scaling = scaler.scaling() if scaler is not None else source.scaling
+            table, infinite = made or self._table(source.parsers[file].rows(parsed, scaler, source.dictionary))
+            if scaler is not None:
+                source.scaling = scaler.scaling()
+            if infinite >= 0:
+                where = f"{source.inputs.paths[file]}, line {line + parsed.line[infinite] + 1}"
+                raise InvalidInput(f"{where}: the values are so large that their squares overflow. Scale them.")
             row, line = row + parsed.label.size, line + parsed.lines
-            after = Position(row, file + 1) if work.block.last else Position(row, file, work.block.end, line)
+            after = Position(row, file + 1) if block.last else Position(row, file, block.end, line)
             if parsed.label.size:
-                yield self._chunk(parsed, largest, after, file, line - parsed.lines)
+                yield Chunk(table, parsed.label, parsed.weight, after)
         if source.dictionary is not None and source.dictionary.left_out:
             full = f"The dictionary is full: {source.dictionary.left_out} entries of further names were left out."
             source.note(f"{full} Pass more bits, or hash the names.")
 
-    def _parse(self, numbered: tuple[int, FileBlock]) -> _Work:
+    def _parse(self, numbered: tuple[int, FileBlock]) -> tuple[int, FileBlock, Parsed, Any, bool | None]:
+        """Return the number of the file, the block without its text, its content, its table, and its encoding.
+
+        There is no table yet if rows depend on those before: these are made in order, by the consumer.
+        """
         file, block = numbered
-        parsed = self.source.parsers[file].parse(block.text)
-        largest = (0.0, -1) if isinstance(parsed.rows, Pending) else self._inspect(parsed)
+        parser, made = self.source.parsers[file], None
+        parsed = parser.parse(block.text)
+        if not self._in_order:
+            made, parsed = self._table(parser.rows(parsed)), parsed._replace(pieces=[], numbers=None)
         utf8 = is_utf8(block.text) if self.source.has_words and not self.source.typed[file] else None
-        return _Work(file, block._replace(text=None), parsed, largest, utf8)
+        return file, block._replace(text=None), parsed, made, utf8
 
-    def _inspect(self, parsed: Parsed) -> tuple[float, int]:
-        """Return the largest squared length of a row, and the first row that is not finite or -1."""
-        rows = parsed.rows
-        assert not isinstance(rows, Pending)
-        if isinstance(rows, np.ndarray):
-            largest, infinite = inspect_dense(rows)
-            return largest, infinite
-        mark_columns(rows.column, self.source.used)
-        largest, outside, infinite, disorder = inspect_csr(
-            rows.value, rows.column, rows.indptr, self.source.n_features, -1.0
-        )
-        assert (outside, disorder) == (-1, -1), "a parser made rows out of order"
-        return largest, infinite
-
-    def _finish(self, parsed: Parsed, scaler: Any) -> tuple[Parsed, tuple[float, int]]:
-        """Return rows that depend on those before: scaled, and with columns from the dictionary."""
-        rows, parser, names = parsed.rows, self.source.parsers[0], self.source.dictionary
-        if isinstance(rows, Pending):
-            pieces = rows.pieces
-            if rows.numbers is not None:
-                numbers = rows.numbers if scaler is None else scaler.scaled(rows.numbers)
-                pieces = [*parser.number_pieces(numbers), *pieces]
-            pieces = parser.assembler.hashed(pieces) if names is None else parser.assembler.named(pieces, names)
-            rows = parser.assembler.rows(pieces)
-        elif isinstance(rows, np.ndarray):
-            rows = scaler.scaled(rows)
-        parsed = parsed._replace(rows=rows)
-        return parsed, self._inspect(parsed)
+    def _table(self, rows: Dense | Csr) -> tuple[Table, int]:
+        """Return rows as a table, and the first of them whose squares overflow, or -1."""
+        if isinstance(rows, Csr):
+            mark_columns(rows.indices, self.source.used)
+        return inspected(rows, self.source.n_features)
 
     def _report(self, parsed: Parsed, file: int, line: int) -> None:
         """Raise an error for a fault, or count it as skipped."""
@@ -417,14 +389,3 @@ class _Pass:
             note = f"{path} is not UTF-8: its letters beyond ASCII are taken byte by byte. {remedy}"
             if note not in self.source.problems.notes:
                 self.source.note(note)
-
-    def _chunk(self, parsed: Parsed, largest: tuple[float, int], after: Position, file: int, line: int) -> Chunk:
-        norm, infinite = largest
-        if infinite >= 0:
-            where = f"{self.source.inputs.paths[file]}, line {line + parsed.line[infinite] + 1}"
-            raise InvalidInput(f"{where}: the values are so large that their squares overflow. Scale them.")
-        found = parsed.rows
-        assert not isinstance(found, Pending)
-        rows = Dense(found) if isinstance(found, np.ndarray) else Csr(found.value, found.column, found.indptr)
-        shape = (parsed.label.size, self.source.n_features)
-        return Chunk(Table(rows, shape, np.dtype(np.float64), norm), parsed.label, parsed.weight, after)

@@ -35,9 +35,6 @@ Result = TypeVar("Result")
 
 READ_BYTES = 1 << 20
 MAX_LINE_BYTES = 1 << 28
-TAIL_BYTES = 1 << 12  # searched for the last newline at a time
-MAX_READ_BYTES = 1 << 24  # at once, while a record is longer than a block
-MAX_GZIP_RATIO = 1032  # bytes that a byte of a gzip file can become
 STANDARD_INPUT = "-"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -192,7 +189,8 @@ def open_unpacked(path: FilePath) -> Iterator[tuple[BufferedIOBase, float]]:
             yield file, held
         else:
             with opener(file) as unpacked:
-                yield unpacked, held * MAX_GZIP_RATIO if start[:2] == b"\x1f\x8b" else math.inf
+                # A byte of a gzip file can become 1032.
+                yield unpacked, held * 1032 if start[:2] == b"\x1f\x8b" else math.inf
 
 
 def read_up_to(stream: BufferedIOBase, size: int) -> bytearray:
@@ -207,29 +205,19 @@ def read_up_to(stream: BufferedIOBase, size: int) -> bytearray:
 
 
 class FileBlock(NamedTuple):
-    """Whole lines of a file.
+    """Whole lines of a file."""
 
-    Attributes
-    ----------
-    text : uint8 array, or a record batch of pyarrow
-        The last byte is a newline.
-    start, end : int
-        Where the lines begin and end in the file, after unpacking.
-    last : bool
-        Whether the file is known to end with it; unknown if it ends where a block was full.
-    """
-
-    text: Any
-    start: int
+    text: Any  # bytes in an array, the last one a newline; or a record batch of pyarrow
+    start: int  # where the lines begin and end in the file, after unpacking
     end: int
-    last: bool
+    last: bool  # whether the file is known to end with it; unknown if it ends where a block was full
 
 
 def last_line_end(text: Array) -> int:
     """Return where the last whole line of a text ends, or 0."""
     end = text.size
     while end > 0:
-        begin = max(end - TAIL_BYTES, 0)
+        begin = max(end - (1 << 12), 0)
         place = text[begin:end].tobytes().rfind(b"\n")
         if place >= 0:
             return begin + place + 1
@@ -238,17 +226,10 @@ def last_line_end(text: Array) -> int:
 
 
 class BlockReader:
-    """Read a file in blocks of whole records.
+    """Read a file in blocks of whole records, of about `size` bytes.
 
-    Parameters
-    ----------
-    path : path-like
-    size : int
-        Bytes to read at a time.
-    record_end : callable
-        Return where the last whole record ends in a text that begins with a record, or 0.
-    open_path : callable
-        Open the file without unpacking it.
+    `record_end` returns where the last whole record ends in a text that begins with a record, or 0. `open_path` opens
+    the file without unpacking it.
     """
 
     def __init__(
@@ -294,7 +275,7 @@ class BlockReader:
         rest = np.empty(0, np.uint8)
         while True:
             # More at a time within a long record: small blocks would search it for its end again and again.
-            size = max(self.size, min(rest.size, MAX_READ_BYTES))
+            size = max(self.size, min(rest.size, 1 << 24))
             room = np.empty(rest.size + size + 1, np.uint8)  # with space for a final newline
             room[: rest.size] = rest
             count = _fill(stream, memoryview(cast(Any, room))[rest.size : -1])
@@ -339,14 +320,7 @@ def in_order(items: Iterable[Item], work: Callable[[Item], Result], threads: int
     """Yield work(item) for each item, in order, computed by threads ahead of the consumer.
 
     Another thread reads the items. At most `threads` + 1 items are in progress. An error is raised in place of its
-    result. When the consumer stops, the threads end.
-
-    Parameters
-    ----------
-    items : iterable
-    work : callable
-    threads : int
-        0: compute each result when it is requested.
+    result. When the consumer stops, the threads end. Without threads, each result is computed when it is requested.
     """
     if threads == 0:
         yield from map(work, items)

@@ -7,7 +7,7 @@ layout: its columns are found by their names, in any order.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 from unicodedata import normalize
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.data.numbers import is_whole
 from rosenblatt.engine.jit import compiled
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import formats
-from rosenblatt.files.features import ONE_GROUP, Entries, Piece, murmur, to_bytes
+from rosenblatt.files.features import Dictionary, Piece, murmur, to_bytes, word_pieces
 from rosenblatt.files.options import (
     KINDS,
     NAMED_OPTIONS,
@@ -32,12 +32,11 @@ from rosenblatt.files.options import (
     Reading,
     reject,
 )
-from rosenblatt.files.parsing import MISSING, Parser, Pending
+from rosenblatt.files.parsing import MISSING, Parsed, Parser
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES
-from rosenblatt.files.streams import FilePath
+from rosenblatt.files.streams import Array, FilePath
 from rosenblatt.text import count
 
-Array = npt.NDArray[Any]
 Value = str | float | bool | None  # of a cell; bool in typed formats only; None: missing
 
 LABEL_NAMES = ("label", "y", "class", "target")
@@ -58,28 +57,14 @@ _is_number = re.compile(NUMBER).fullmatch
 
 
 class Preview(NamedTuple):
-    """Columns and first rows of a table.
-
-    Attributes
-    ----------
-    path : path-like
-    layout : FileLayout
-    rows : list of lists of values
-        The first rows, with a value for each name.
-    lines : list of int
-        The line of each row, from 1.
-    always : set of str
-        Names that all rows of JSON have, even if the value is missing.
-    indices : set of str
-        Columns of Parquet and Arrow that were the index of a frame.
-    """
+    """Columns and first rows of a table."""
 
     path: FilePath
     layout: FileLayout
-    rows: list[list[Value]]
-    lines: list[int]
-    always: AbstractSet[str] = frozenset()
-    indices: AbstractSet[str] = frozenset()
+    rows: list[list[Value]]  # the first rows, with a value for each name
+    lines: list[int]  # the line of each row, from 1
+    always: AbstractSet[str] = frozenset()  # names that all rows of JSON have, even if the value is missing
+    indices: AbstractSet[str] = frozenset()  # columns of Parquet and Arrow that were the index of a frame
 
 
 def value_of(field: str) -> Value:
@@ -138,13 +123,7 @@ def column_number(names: Sequence[str], wanted: str | int, argument: str) -> int
 def decide(reading: Reading, previews: Sequence[Preview], opening: Opening) -> tuple[Reading, list[str]]:
     """Return how to read tables, and notes: from the options, and from the first rows of the files.
 
-    Parameters
-    ----------
-    reading : Reading
-        Its format and options.
-    previews : sequence of Preview
-        Of the files, in order; the first one has the names.
-    opening : Opening
+    `reading` has the format and the options. The first preview has the names.
     """
     first, skips = previews[0], opening.on_error == "skip"
     names = first.layout.names
@@ -302,18 +281,7 @@ def _label_type(name: str, cells: Cells, skips: bool, hint: str) -> str:
 def decide_columns(
     reading: Reading, names: Sequence[str], kinds: Sequence[str], label: int | None, wanted: Mapping[str | int, str]
 ) -> Reading:
-    """Return the reading with its columns.
-
-    Parameters
-    ----------
-    reading : Reading
-    names, kinds : sequences of str
-        Of all columns; the kinds that their content shows.
-    label : int, or None
-        Number of the column with the labels.
-    wanted : mapping
-        The kinds that users pass.
-    """
+    """Return the reading with its columns, of the kinds that their content shows unless users want another."""
     kinds = list(kinds)
     for which, kind in wanted.items():
         number = column_number(names, which, "columns")
@@ -349,13 +317,8 @@ def kind_of(values: Sequence[str | float | None]) -> str:
 def needed_names(reading: Reading, labels: str, alike: bool) -> list[str]:
     """Return the names of the columns that a file must have.
 
-    Parameters
-    ----------
-    reading : Reading
-    labels : {"required", "optional", "none"}
-    alike : bool
-        Whether the reading was decided for this file. Files that are read later may lack weights, and labels unless
-        they are required.
+    `alike`: the reading was decided for this file. Files that are read later may lack weights, and labels unless they
+    are required.
     """
     without = {"skip"} if alike else {"skip", "weight"}
     if labels == "none" or (labels == "optional" and not alike):
@@ -366,13 +329,7 @@ def needed_names(reading: Reading, labels: str, alike: bool) -> list[str]:
 def check_columns(reading: Reading, preview: Preview, labels: str, first: Preview | None) -> list[str]:
     """Return notes on the columns of a file; raise an error that lists those that do not fit a reading.
 
-    Parameters
-    ----------
-    reading : Reading
-    preview : Preview
-    labels : {"required", "optional", "none"}
-    first : Preview, or None
-        Of the file that named the columns; None if a model did.
+    `first` is the preview of the file that named the columns; None if a model did.
     """
     names, columns = preview.layout.names, [column.name for column in reading.columns]
     whose = "the model" if first is None else first.path
@@ -408,7 +365,7 @@ def check_columns(reading: Reading, preview: Preview, labels: str, first: Previe
 
 def _spelling(missing: Sequence[str], others: Sequence[str]) -> str:
     """Return why names that look alike differ, if that is known."""
-    if not all(map(_is_unicode, (*missing, *others))):
+    if any("\ud800" <= letter <= "\udfff" for name in (*missing, *others) for letter in name):
         return " Not all of these names are UTF-8: save the files as such."
     alike = {normalize("NFC", name) for name in missing} & {normalize("NFC", name) for name in others}
     if alike:
@@ -416,19 +373,11 @@ def _spelling(missing: Sequence[str], others: Sequence[str]) -> str:
     return ""
 
 
-def _is_unicode(name: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in name)
-
-
 def index_notes(reading: Reading, previews: Sequence[Preview]) -> list[str]:
     """Return notes on the index of a frame in files that pandas wrote: it is left out, or used."""
     used = {column.name for column in reading.columns if column.kind != "skip"}
-    kept = [
-        (preview.path, name)
-        for preview in previews
-        for name in sorted(preview.indices & used)
-        if name != _label(reading)
-    ]
+    features = used - {column.name for column in reading.columns if column.kind == "label"}
+    kept = [(preview.path, name) for preview in previews for name in sorted(preview.indices & features)]
     notes = [
         f"{path}: column {name!r} was the index of a frame, and is used. To leave it out, pass --columns {name}=skip."
         for path, name in kept[:1]
@@ -449,10 +398,6 @@ def index_notes(reading: Reading, previews: Sequence[Preview]) -> list[str]:
         f"{path}: column {number} {called}, as pandas writes the index of a frame: it is left out.{more} To use it, "
         f"say what it is: --columns {number}=number. To write none, pass index=False to pandas.",
     ]
-
-
-def _label(reading: Reading) -> str | None:
-    return next((column.name for column in reading.columns if column.kind == "label"), None)
 
 
 def _is_left_out(name: str, preview: Preview) -> bool:
@@ -481,7 +426,9 @@ class TableParser(Parser):
 
     def __init__(self, reading: Reading, labels: str, skip: bool, layout: FileLayout | None = None) -> None:
         super().__init__(reading, labels, skip, layout)
-        kinds = {column.kind for column in reading.columns}
+        kinds = {column.kind: column.name for column in reading.columns}
+        # The names of these columns, if they are wanted; a file need not have them.
+        self.label, self.weight = kinds.get("label") if labels != "none" else None, kinds.get("weight")
         plural = {"number": "numbers", "category": "categories", "text": "text"}
         found = [plural[kind] for kind in plural if kind in kinds]
         self.what = f"{reading.format} with columns of {' and of '.join(found)}"
@@ -507,54 +454,47 @@ class TableParser(Parser):
         """Names of the columns, of a table of numbers."""
         return self.number_names if self.reading.numeric else None
 
-    def name_of(self, kind: str) -> str | None:
-        """Return the name of the column of labels or weights, if this file has one that is wanted."""
-        if kind == "label" and self.labels == "none":
-            return None
-        found = (column.name for column in self.reading.columns if column.kind == kind)
-        return next((name for name in found if name in self.layout.names), None)
-
     def scaler(self, scaling: Any) -> Scaler | None:
         """Return the scaler of the columns of numbers."""
         return Scaler(len(self.number_names), scaling) if self.number_names else None
 
-    def number_pieces(self, numbers: Array) -> list[Piece]:
-        """Return the entries of the columns of numbers."""
-        columns = enumerate(self.number_names)
-        return [number_piece(name, np.ascontiguousarray(numbers[:, j])) for j, name in columns]
-
-    def dense_rows(self, numbers: Array) -> Array:
-        """Return rows of numbers. Missing ones are 0, unless a scaler is to replace them."""
-        return np.ascontiguousarray(numbers if self.reading.features.standardise else np.nan_to_num(numbers, nan=0.0))
-
-    def rows_of(self, numbers: Array, pieces: list[Piece]) -> Entries | Pending:
-        """Return rows of numbers (NaN is missing) and of pieces; pending if they depend on the rows before."""
-        if self.reading.features.standardise:
-            return Pending(numbers, pieces)
-        return self.assembled([*self.number_pieces(numbers), *pieces])
-
-    def rows_of_columns(
-        self, numbers: Array, texts: Mapping[str, Sequence[bytes]]
-    ) -> tuple[Array | Entries | Pending, int]:
-        """Return rows of columns of numbers (NaN is missing) and of texts by name, and how many values are missing."""
-        missing = int(np.isnan(numbers).sum())
+    def rows(self, parsed: Parsed, scaler: Scaler | None = None, dictionary: Dictionary | None = None) -> Dense | Csr:
+        """Return the rows of a block: dense ones of a table of numbers, in which a missing number is 0."""
+        numbers = parsed.numbers
+        if numbers is None:
+            return super().rows(parsed, scaler, dictionary)
+        if scaler is not None:
+            numbers = scaler.scaled(numbers)
+        elif self.reading.numeric and parsed.missing:
+            numbers = np.nan_to_num(numbers, nan=0.0)
         if self.reading.numeric:
-            return self.dense_rows(numbers), missing
+            return Dense(np.ascontiguousarray(numbers))
+        columns = zip(self.number_names, numbers.T, strict=True)
+        own = [number_piece(name, np.ascontiguousarray(column)) for name, column in columns]
+        return super().rows(parsed._replace(pieces=[*own, *parsed.pieces]), scaler, dictionary)
+
+    def pieces_of(self, spans: Callable[[str], tuple[Array, Array, Array]]) -> tuple[list[Piece], int]:
+        """Return the entries of all columns of categories and texts, and how many values are missing.
+
+        `spans` returns, by the name of a column, a text, and where the value of each row begins and ends in it. Missing
+        values are empty.
+        """
         pieces: list[Piece] = []
+        missing = 0
         for column in self.reading.columns:
-            if column.kind not in ("category", "text"):
-                continue
-            values = texts[column.name]
-            missing += sum(not value for value in values)
-            found = joined_texts(values)
-            of_text = column.kind == "text"
-            pieces += self.word_pieces(column.name, *found) if of_text else [category_piece(column.name, *found)]
-        return self.rows_of(numbers, pieces), missing
+            if column.kind in ("category", "text"):
+                text, start, end = spans(column.name)
+                missing += int((start == end).sum())
+                if column.kind == "category":
+                    pieces.append(category_piece(column.name, text, start, end))
+                else:
+                    pieces += self.word_pieces(column.name, text, start, end)
+        return pieces, missing
 
     def word_pieces(self, name: str, text: Array, start: Array, end: Array) -> list[Piece]:
         """Return the entries of a column of text: name=word."""
         encoded = to_bytes(name)
-        return self.assembler.words.pieces(text, start, end, encoded + b"=", murmur(encoded))
+        return word_pieces(self.reading.features, text, start, end, encoded + b"=", murmur(encoded))
 
 
 # ------------------------------------------------------------------------------------------------------------ scaling
@@ -587,14 +527,7 @@ class Scaling(NamedTuple):
 
 
 class Scaler:
-    """Scale numbers online, by means and deviations of the rows so far; or by given ones.
-
-    Parameters
-    ----------
-    columns : int
-        Number of columns.
-    scaling : Scaling, optional
-    """
+    """Scale numbers online, by means and deviations of the rows so far; or by given ones."""
 
     def __init__(self, columns: int, scaling: Scaling | None = None) -> None:
         self.given = scaling
@@ -633,8 +566,7 @@ def number_piece(name: str, values: Array) -> Piece:
     np.cumsum(~np.isnan(values) & (values != 0.0), out=indptr[1:])
     start = np.zeros(present.size, np.int32)
     end = np.full(present.size, len(encoded), np.int32)
-    text = np.frombuffer(encoded + b"\n", np.uint8)
-    return Piece(indptr, text, start, end, ONE_GROUP, (b"",), np.zeros(1, np.uint32), values[present].copy())
+    return Piece(indptr, np.frombuffer(encoded + b"\n", np.uint8), start, end, value=values[present])
 
 
 def category_piece(name: str, text: Array, start: Array, end: Array) -> Piece:
@@ -645,7 +577,7 @@ def category_piece(name: str, text: Array, start: Array, end: Array) -> Piece:
     np.cumsum(present, out=indptr[1:])
     begin, stop = start[present].astype(np.int32), end[present].astype(np.int32)
     seed = np.array([murmur(encoded)], np.uint32)
-    return Piece(indptr, text, begin, stop, ONE_GROUP, (encoded + b"=",), seed, np.ones(begin.size))
+    return Piece(indptr, text, begin, stop, (encoded + b"=",), seed=seed, value=np.ones(begin.size))
 
 
 def joined_texts(values: Sequence[bytes]) -> tuple[Array, Array, Array]:

@@ -34,23 +34,32 @@ def _scrambled(k):
     return (k << U(15) | k >> U(17)) * _c2 & _word
 
 
+@compiled()
+def _turned(h):
+    return ((h << U(13) | h >> U(19)) & _word) * _five + _add & _word
+
+
+@compiled()
+def _finished(h, size):
+    h ^= size
+    h = (h ^ h >> U(16)) * _c3 & _word
+    h = (h ^ h >> U(13)) * _c4 & _word
+    return h ^ h >> U(16)
+
+
 @compiled(inline="always")  # a call would take longer than hashing most words
 def murmur(text, begin, end, seed):
     """Compute MurmurHash3 of 32 bits (x86 variant) of the bytes in [begin, end)."""
     h, i = U(seed), begin
     while i + 4 <= end:
         k = U(text[U(i)]) | U(text[U(i + 1)]) << U(8) | U(text[U(i + 2)]) << U(16) | U(text[U(i + 3)]) << U(24)
-        h ^= _scrambled(k)
-        h = ((h << U(13) | h >> U(19)) & _word) * _five + _add & _word
+        h = _turned(h ^ _scrambled(k))
         i += 4
     k = U(0)
     for place in range(i, end):
         k |= U(text[U(place)]) << U(8 * (place - i))
     h ^= _scrambled(k)  # 0 if no byte is left
-    h ^= U(end - begin) & _word
-    h = (h ^ h >> U(16)) * _c3 & _word
-    h = (h ^ h >> U(13)) * _c4 & _word
-    return h ^ h >> U(16)
+    return _finished(h, U(end - begin) & _word)
 
 
 @compiled()
@@ -117,27 +126,21 @@ def _write_wide(text, i, stop, wide, out, o):
 def split_words(text, start, end, narrow, wide, out, word_start, word_end, first_word):
     """Cut each span of a text into words, written one after another with a space before and after each.
 
+    Returns the number of bytes written. The byte after each span must exist, be ASCII, and not be part of a word.
+
     Parameters
     ----------
-    text : uint8 array
-    start, end : int arrays of shape (n,)
-        Spans. The byte after each must exist, be ASCII, and not be part of a word.
     narrow : uint8 array of shape (256,)
         What to write for a byte: 0 if it is not part of a word, WIDE if it is not ASCII.
     wide : uint32 array
-        The same for all characters, by code point; those beyond its end are not part of words. May be empty if the
-        text is ASCII.
+        The same for all characters, by code point; those beyond its end are not part of words. May be empty if the text
+        is ASCII.
     out : uint8 array
         With room for twice the spans' bytes and two more for each.
     word_start, word_end : int32 arrays
         With room for a word for each two bytes of the spans, and one for each span.
     first_word : int32 array of shape (n + 1,)
         Receives the number of the first word of each span.
-
-    Returns
-    -------
-    int
-        Bytes written.
     """
     o = words = np.int64(0)
     for row in range(start.size):
@@ -205,19 +208,6 @@ def _load(text, i):
     for place in range(i, text.size):
         found |= U(text[U(place)]) << U(8 * (place - i))
     return found
-
-
-@compiled()
-def _turned(h):
-    return ((h << U(13) | h >> U(19)) & _word) * _five + _add & _word
-
-
-@compiled()
-def _finished(h, size):
-    h ^= size
-    h = (h ^ h >> U(16)) * _c3 & _word
-    h = (h ^ h >> U(13)) * _c4 & _word
-    return h ^ h >> U(16)
 
 
 @compiled()
@@ -376,28 +366,10 @@ def hash_words(
     """Write the hash of each word of each span, and the mask, into `column`: as `split_words` and `hash_spans` do.
 
     The words of a span come in any order. AT_ONCE bytes are processed together, and so are the words of a batch, to
-    avoid branches that are hard to predict.
-
-    Parameters
-    ----------
-    text, start, end, narrow, wide : arrays
-        As in `split_words`.
-    lowercase : bool
-    seed, mask : int
-    column : int32 array
-        With room for a word for each two bytes of the spans, one for each span, and one more.
-    pointer : int32 array of shape (n + 1,)
-        Receives the number of the first word of each span.
-    scratch : uint8 array
-        With room for twice the bytes of the longest span, and eight more.
-    letters : uint8 array
-        With room for the bytes of the longest span, and AT_ONCE more.
-    eight, edges, flags : uint64, uint64 and uint8 arrays of shape (WORK,)
-
-    Returns
-    -------
-    int
-        Number of words.
+    avoid branches that are hard to predict. The first arrays are as in `split_words`. `column` has room for a word for
+    each two bytes of the spans, one for each span, and one more; `pointer` receives the number of the first word of
+    each span. Work space: `scratch` has twice the bytes of the longest span, and eight more; `letters` has its bytes,
+    and AT_ONCE more; `eight`, `edges` and `flags` have WORK. Returns the number of words.
     """
     seed, mask, case = U(seed), U(mask), _all if lowercase else U(0)
     count = np.int64(0)
@@ -501,6 +473,8 @@ def join_names(text, start, end, group, prefixes, prefix_end, out, out_end):
 def find_names(text, name_end, slots, names, known_end, state, column):
     """Find the number of each name in a dictionary, and add new names while there is space.
 
+    Returns whether all names were looked up; if not, `names` is too short for another one.
+
     Parameters
     ----------
     text, name_end : arrays
@@ -514,11 +488,6 @@ def find_names(text, name_end, slots, names, known_end, state, column):
         Number of names; maximum of names; the first name to look up, and afterwards the first that was not.
     column : int32 array
         Receives the numbers: -1 for an unknown name without space.
-
-    Returns
-    -------
-    bool
-        Whether all names were looked up; if not, `names` is too short for another one.
     """
     mask = slots.size - 1
     for k in range(state[2], name_end.size - 1):

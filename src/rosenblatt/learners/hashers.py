@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.sparse import as_dense, sp
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.features import Assembler, Piece, murmur, to_bytes
+from rosenblatt.files.features import Piece, assemble, murmur, to_bytes, word_pieces
 from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, FeatureOptions
 from rosenblatt.files.tables import category_piece, joined_texts, kind_of, number_piece
 from rosenblatt.learners.base import Estimator
@@ -60,9 +60,8 @@ class _Hasher(TransformerMixin, Estimator):
         )
 
 
-def _as_matrix(pieces: list[Piece], assembler: Assembler, options: FeatureOptions, n_rows: int) -> Any:
-    entries = assembler.rows(assembler.hashed(pieces))
-    return sp.csr_matrix((entries.value, entries.column, entries.indptr), shape=(n_rows, options.n_columns))
+def _as_matrix(pieces: list[Piece], options: FeatureOptions, normalise: bool, n_rows: int) -> Any:
+    return sp.csr_matrix(tuple(assemble(pieces, options, normalise)), shape=(n_rows, options.n_columns))
 
 
 def _texts_of(X: Any) -> Iterable[Any]:
@@ -154,8 +153,7 @@ class TextHasher(_Hasher):
         """
         options = self._options()
         texts = [_as_bytes(text, row) for row, text in enumerate(_texts_of(X))]
-        assembler = Assembler(options, bool(self.normalise))
-        return _as_matrix(assembler.words.pieces(*joined_texts(texts)), assembler, options, len(texts))
+        return _as_matrix(word_pieces(options, *joined_texts(texts)), options, bool(self.normalise), len(texts))
 
 
 class TableHasher(_Hasher):
@@ -252,7 +250,6 @@ class TableHasher(_Hasher):
         """
         check_is_fitted(self)
         options = self._options()
-        assembler = Assembler(options, bool(self.normalise))
         columns = _columns_of(X)
         if len(columns) != self.n_features_in_ and not self._has_names(X):
             raise InvalidInput(
@@ -265,20 +262,20 @@ class TableHasher(_Hasher):
         pieces: list[Piece] = []
         for name, kind in sorted(kinds, key=lambda pair: order[pair[1]]):
             values = columns.get(name, [None] * n_rows)
-            pieces += _pieces_of(name, kind, values, assembler)
+            pieces += _pieces_of(name, kind, values, options)
         if not pieces:
             return sp.csr_matrix((n_rows, options.n_columns))
-        return _as_matrix(pieces, assembler, options, n_rows)
+        return _as_matrix(pieces, options, bool(self.normalise), n_rows)
 
 
-def _pieces_of(name: str, kind: str, values: Sequence[Any], assembler: Assembler) -> list[Piece]:
+def _pieces_of(name: str, kind: str, values: Sequence[Any], options: FeatureOptions) -> list[Piece]:
     if kind == "number":
         return [number_piece(name, _numbers(name, values))]
     texts = joined_texts([b"" if value is None else _as_text(value) for value in values])
     if kind == "category":
         return [category_piece(name, *texts)]
     encoded = to_bytes(name)
-    return assembler.words.pieces(*texts, encoded + b"=", murmur(encoded))
+    return word_pieces(options, *texts, encoded + b"=", murmur(encoded))
 
 
 def _numbers(name: str, values: Sequence[Any]) -> Array:

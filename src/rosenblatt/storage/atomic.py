@@ -34,17 +34,7 @@ class Beside:
 
     The new file gets the permissions of the old one, and is never readable for others meanwhile. The writer holds a
     lock on it. A temporary file without a lock was abandoned by a process that was killed; the next writer in this
-    folder removes it.
-
-    Parameters
-    ----------
-    target : Path
-    lasting : bool
-        Whether to flush the file to disk before it replaces the target; False for files that can be made again.
-
-    Attributes
-    ----------
-    file : binary file object
+    folder removes it. A file that is `lasting` is flushed to disk before it replaces the target.
     """
 
     def __init__(self, target: Path, *, lasting: bool = True) -> None:
@@ -95,13 +85,7 @@ class Beside:
 
 
 def replace_file(target: Path, parts: Iterable[Any]) -> None:
-    """Write bytes to a file that replaces the target when it is whole.
-
-    Parameters
-    ----------
-    target : Path
-    parts : iterable of bytes-like
-    """
+    """Write bytes to a file that replaces the target when it is whole."""
     with Beside(target) as file:
         write_to(file, parts)
 
@@ -172,12 +156,7 @@ def write_to(file: Any, parts: Iterable[Any]) -> None:
 
 
 def target_of(target: Any) -> Any:
-    """Return where to write: a `Path` with links followed, or a file object; raise an error for anything else.
-
-    Parameters
-    ----------
-    target : str, path-like or file object
-    """
+    """Return where to write: a `Path` with links followed, or a file object; raise an error for anything else."""
     if hasattr(target, "write"):
         return target
     if not isinstance(target, str | bytes | os.PathLike):
@@ -197,12 +176,7 @@ def target_of(target: Any) -> Any:
 
 
 def source_of(source: Any) -> tuple[str, Any]:
-    """Return the name of a source for messages, and what to read: the path of a regular file, or bytes.
-
-    Parameters
-    ----------
-    source : str, path-like, bytes-like or file object
-    """
+    """Return the name of a path, bytes or file object for messages, and the path of a regular file or bytes to read."""
     if isinstance(source, bytes | bytearray | memoryview):
         return "This model", bytes(source)
     if hasattr(source, "read"):

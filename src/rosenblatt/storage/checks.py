@@ -87,16 +87,8 @@ def check_record(name: str, record: Any, kind: type) -> None:
 def check_array(name: str, array: Any, types: str, *shapes: tuple[int, ...], finite: bool = True) -> None:
     """Raise a `Fault` unless a value is an array of one of the types and shapes, with finite numbers.
 
-    Parameters
-    ----------
-    name : str
-        For messages.
-    array : object
-    types : {"f", "d", "i", "l"}
-        Float32 or float64, float64, int32 or int64, int64.
-    *shapes : tuple of int
-    finite : bool
-        Whether NaN and infinity are faults.
+    `types` is "f" for float32 or float64, "d" for float64, "i" for int32 or int64, "l" for int64. If not `finite`, NaN
+    and infinity are no faults.
     """
     expect(isinstance(array, np.ndarray), f"{name} is not an array")
     expect(array.dtype.str[1:] in _DTYPES[types], f"{name} has dtype {array.dtype}, which does not belong there")
@@ -116,18 +108,9 @@ def check_layout(
 ) -> None:
     """Raise a `Fault` unless every array of a record has the type and the shape that its layout says.
 
-    Parameters
-    ----------
-    record : object
-    layouts : mapping from fields to layouts
-        A layout is a type, as for `check_array`, and the shapes that are possible, a letter or digit for each side:
-        `"d pd p0"` is float64 of shape (p, d) or (p, 0). After the type, `?` allows values that are not finite. All
-        arrays of type `f` must have the same dtype.
-    sizes : mapping from letters to sizes
-    name : str
-        For messages.
-    finite : bool
-        Whether NaN and infinity are faults; else the values are not read.
+    A layout is a type, as for `check_array`, and the shapes that are possible, a letter or digit for each side; `sizes`
+    has those of letters. `"d pd p0"` is float64 of shape (p, d) or (p, 0). After the type, `?` allows values that are
+    not finite; without `finite`, no values are read. All arrays of type `f` must have the same dtype.
     """
     dtypes = set()
     for field, layout in layouts.items():

@@ -36,8 +36,6 @@ BYTES_PER_CHARACTER = {"{": 184, ":": 100, "[": 56, ",": 60}
 # The header may take BYTES_PER_FILE_BYTE times the size of the file in memory, and MIN_PARSED_BYTES in any case.
 BYTES_PER_FILE_BYTE = 8
 MIN_PARSED_BYTES = 1 << 26
-MAX_TENSOR_BYTES = 1 << 48  # addresses have 48 bits
-MAX_DIMENSIONS = 8
 
 CONTROL_BYTES = {*range(32)} - {9, 10, 13}  # never in text
 _METADATA = {"format", "version", "package", "model", "seal"}
@@ -46,15 +44,7 @@ _METADATA = {"format", "version", "package", "model", "seal"}
 def write(target: Any, content: Content) -> None:
     """Write texts and sections of named values to a file, which appears whole or not at all, or to a file object.
 
-    Parameters
-    ----------
-    target : Path or file object
-    content : dict
-
-    Raises
-    ------
-    Fault
-        If a file cannot hold a value, or a record failed its check.
+    Raises a `Fault` if a file cannot hold a value, or a record failed its check.
     """
     parts = pack(content)
     if isinstance(target, Path):
@@ -64,21 +54,7 @@ def write(target: Any, content: Content) -> None:
 
 
 def pack(content: Content) -> list[Any]:
-    """Return the bytes of a file, in parts: the length of the header, the header, and the tensors.
-
-    Parameters
-    ----------
-    content : dict
-
-    Returns
-    -------
-    list of bytes-like
-
-    Raises
-    ------
-    Fault
-        As for `write`.
-    """
+    """Return the bytes of a file, in parts: the length of the header, the header, and the tensors."""
     encoder = Encoder()
     try:
         nodes = {
@@ -92,41 +68,16 @@ def pack(content: Content) -> list[Any]:
 
 
 def read(source: Source) -> Content:
-    """Read a file that `write` or `pack` made; nothing in it is run, and nothing outside its bytes is read.
+    """Read a path, or the content of a file that `write` or `pack` made.
 
-    Parameters
-    ----------
-    source : str, path-like or bytes-like
-        A path, or the content of a file.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    Fault
-        If the file is damaged, of an unknown version, has unknown names, or holds a record that failed its check.
+    Nothing in it is run, and nothing outside its bytes is read. Raises a `Fault` if the file is damaged, of an unknown
+    version, has unknown names, or holds a record that failed its check.
     """
     return open_container(source).content()
 
 
 def open_container(source: Source) -> Container:
-    """Open a file for callers that need only some of its values.
-
-    Parameters
-    ----------
-    source : str, path-like or bytes-like
-
-    Returns
-    -------
-    Container
-
-    Raises
-    ------
-    Fault
-        If the file is damaged or of an unknown version: its layout and its seal are checked as a whole.
-    """
+    """Open a file for callers that need only some of its values; its layout and its seal are checked as a whole."""
     try:
         if isinstance(source, bytes | bytearray | memoryview):
             with io.BytesIO(source) as file:
@@ -315,9 +266,9 @@ def _check_tensors(header: dict[str, Any], room: int) -> list[tuple[str, np.dtyp
         if name != "__metadata__":
             code, shape, offsets = entries(entry, ("dtype", "shape", "data_offsets"))
             expect(isinstance(code, str) and code in DTYPES, f"tensor {name!r:.60} has the unknown type {code!r:.60}")
-            sound = isinstance(shape, list) and len(shape) <= MAX_DIMENSIONS and all(map(is_integer, shape))
-            # Also an array without entries must have a shape that an address could reach.
-            reachable = sound and math.prod(max(side, 1) for side in shape) < MAX_TENSOR_BYTES
+            sound = isinstance(shape, list) and len(shape) <= 8 and all(map(is_integer, shape))
+            # Also an array without entries must have a shape that an address, of 48 bits, could reach.
+            reachable = sound and math.prod(max(side, 1) for side in shape) < 1 << 48
             expect(reachable, f"tensor {name!r:.60} has no shape")
             ends = isinstance(offsets, list) and len(offsets) == 2 and all(map(is_integer, offsets))
             expect(ends, f"tensor {name!r:.60} has no place")
@@ -342,15 +293,7 @@ def _read_tensor(file: BinaryIO, dtype: np.dtype[Any], shape: list[int]) -> Arra
 
 
 def pack_arrays(about: str, arrays: dict[str, Array]) -> bytes:
-    """Return named arrays and a text in the same layout, but without a seal: for transient messages.
-
-    Parameters
-    ----------
-    about : str
-        Stored under this name in the metadata.
-    arrays : dict
-        Of types that safetensors has.
-    """
+    """Return named arrays and a text in the same layout, but without a seal: for transient messages."""
     plain = {name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for name, array in arrays.items()}
     places = _places(plain)
     text = _padded(json.dumps({"__metadata__": {"about": about}} | places))
@@ -359,13 +302,7 @@ def pack_arrays(about: str, arrays: dict[str, Array]) -> bytes:
 
 
 def unpack_arrays(content: bytes) -> tuple[str, dict[str, Array]]:
-    """Return the text and the arrays of a message that `pack_arrays` made.
-
-    Raises
-    ------
-    Fault
-        If the layout does not fill the message exactly.
-    """
+    """Return the text and the arrays of a message, whose layout must fill it exactly."""
     size = len(content)
     expect(size >= 8, f"it has {size} bytes and no header")
     length = int.from_bytes(content[:8], "little")

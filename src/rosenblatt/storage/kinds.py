@@ -25,7 +25,6 @@ FIRST_BYTES = (
     (rb"\s*<\?xml", "XML", AS_CSV),
 )
 BYTES_OF_KIND = 2048  # of a file, that are compared
-MOST_ZEROS = 0.1  # share of the bytes of a text
 
 
 def kind_of_file(start: bytes) -> tuple[str, str]:
@@ -41,7 +40,7 @@ def kind_of_file(start: bytes) -> tuple[str, str]:
         if re.match(pattern, start, re.DOTALL):
             return what, remedy
     zeros = [start[k::2].count(0) for k in (0, 1)]
-    if len(start) > 1 and sum(zeros) > MOST_ZEROS * len(start):
+    if len(start) > 1 and sum(zeros) > 0.1 * len(start):
         if min(zeros) == 0 and max(zeros) >= 0.4 * len(start):
             order = "LE" if zeros[1] else "BE"
             return "text in UTF-16", f"Save it as UTF-8, for example with iconv -f UTF-16{order} -t UTF-8."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
 from rosenblatt.errors import InvalidInput
@@ -30,6 +31,13 @@ class Registration(NamedTuple):
     cls: Any
     check: Callable[[Any], None] | None
 
+    @property
+    def kind(self) -> str:
+        """Return how it is stored: as an enumeration, as a document of its own form for JSON, or field by field."""
+        if issubclass(self.cls, Enum):
+            return "enumeration"
+        return "document" if hasattr(self.cls, "from_dict") else "record"
+
 
 BY_NAME: dict[str, Registration] = {}
 BY_CLASS: dict[type, Registration] = {}
@@ -38,21 +46,12 @@ DEFINED: dict[str, Any] = {}
 
 
 def stored(name: str, *, check: Callable[[Any], None] | None = None) -> Callable[[Class], Class]:
-    """Register a class, so that files may hold its instances.
+    """Return a decorator that registers a class under a name, so that files may hold its instances.
 
-    Parameters
-    ----------
-    name : str
-        The name in files.
-    check : callable, optional
-        Raises a `Fault` if an invariant of the record does not hold. It is called before a record is written and after
-        one was read, if the fields have the types that the class declares; other types are a `Fault` by themselves.
-
-    Returns
-    -------
-    callable
-        A decorator for a NamedTuple, a dataclass or an enumeration. A class with `to_dict` and `from_dict` is stored as
-        what they return and take.
+    The class is a NamedTuple, a dataclass or an enumeration. A class with `to_dict` and `from_dict` is stored as what
+    they return and take. `check` raises a `Fault` if an invariant of the record does not hold. It is called before a
+    record is written and after one was read, if the fields have the types that the class declares; other types are a
+    `Fault` by themselves.
 
     Examples
     --------

@@ -12,7 +12,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -57,27 +56,12 @@ def raw_bytes(array: Array) -> Array:
 # ------------------------------------------------------------------------------------------------ registered classes
 
 
-def registered(name: str, suits: Callable[[Registration], bool], kind: str) -> Registration:
+def registered(name: str, kind: str) -> Registration:
     """Return the registered class of a name in a file; raise a `Fault` if there is no such class of that kind."""
     found = BY_NAME.get(name)
-    if found is None or not suits(found):
+    if found is None or found.kind != kind:
         raise Fault(f"there is no {kind} {name!r:.60}")
     return found
-
-
-def is_document(entry: Registration) -> bool:
-    """Return whether a class has a form of its own for JSON."""
-    return hasattr(entry.cls, "from_dict")
-
-
-def is_enum(entry: Registration) -> bool:
-    """Return whether a class is an enumeration."""
-    return issubclass(entry.cls, Enum)
-
-
-def is_record(entry: Registration) -> bool:
-    """Return whether a class is stored field by field."""
-    return not is_enum(entry) and not is_document(entry)
 
 
 def fields_of(entry: Registration) -> tuple[str, ...]:
@@ -91,7 +75,7 @@ def fields_of(entry: Registration) -> tuple[str, ...]:
 def approve(entry: Registration, record: Any) -> Any:
     """Return the record if its invariants hold; else raise a `Fault`."""
     if entry.check is not None:
-        if is_record(entry):  # the check may rely on the types of the fields
+        if entry.kind == "record":  # the check may rely on the types of the fields
             check_record(f"a {entry.name}", record, entry.cls)
         entry.check(record)
     return record
@@ -224,9 +208,9 @@ class Encoder:
     def _registered(self, value: Any, path: str) -> dict[str, Any]:
         entry = BY_CLASS[type(value)]
         approve(entry, value)
-        if is_enum(entry):
+        if entry.kind == "enumeration":
             return {"enum": [entry.name, value.name]}
-        if is_document(entry):
+        if entry.kind == "document":
             return {"document": [entry.name, value.to_dict()]}
         parts = {name: self.node(getattr(value, name), f"{path}.{name}") for name in fields_of(entry)}
         return {"record": [entry.name, parts]}
@@ -252,15 +236,7 @@ _ENCODERS_OF_BASES: tuple[tuple[type, Callable[[Encoder, Any, str], Any]], ...] 
 class Decoder:
     """Turn JSON nodes and tensors back into values.
 
-    Parameters
-    ----------
-    tensors : dict of arrays
-        Arrays by name. The first use of an array gets the array itself, later ones get copies.
-
-    Attributes
-    ----------
-    uses : dict
-        How often each tensor was used.
+    The first use of a tensor gets the array itself, later ones get copies; `uses` counts them by name.
     """
 
     def __init__(self, tensors: dict[str, Array]) -> None:
@@ -399,14 +375,14 @@ class Decoder:
 
     def _enum(self, content: Any) -> Any:
         tag, name = self._pair(content)
-        entry = registered(tag, is_enum, "enumeration")
+        entry = registered(tag, "enumeration")
         known = isinstance(name, str) and name in entry.cls.__members__
         expect(known, f"there is no {tag:.60} {name!r:.60}")
         return approve(entry, entry.cls[name])
 
     def _record(self, content: Any) -> Any:
         tag, parts = self._pair(content)
-        entry = registered(tag, is_record, "record")
+        entry = registered(tag, "record")
         expect(isinstance(parts, dict), f"a {tag:.60} has no fields")
         names = fields_of(entry)
         values = dict(zip(names, map(self.value, entries(parts, names)), strict=True))
@@ -414,7 +390,7 @@ class Decoder:
 
     def _document(self, content: Any) -> Any:
         tag, parts = self._pair(content)
-        entry = registered(tag, is_document, "document")
+        entry = registered(tag, "document")
         try:
             return approve(entry, entry.cls.from_dict(parts))
         except InvalidInput as fault:

@@ -39,10 +39,8 @@ class Format:
         The subclass of `Parser` that turns blocks of a file into rows.
     row, label, refused : str
         What a row looks like, where its label is, and what cannot be read: cells of the table in the documentation.
-    endings : tuple of str
-        Endings of file names, such as ".csv".
-    magic : tuple of bytes
-        First bytes of files that are not text.
+    endings, magic : tuples
+        Endings of file names, such as ".csv"; first bytes of files that are not text.
     matches : callable, optional
         Return whether the first lines of a file look like this format.
     rank : int

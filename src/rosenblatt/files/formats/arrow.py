@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.files.formats import Format
@@ -16,13 +15,10 @@ from rosenblatt.files.options import FileLayout
 from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, RefusedRows
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_field, as_plain, flat_table
 from rosenblatt.files.sniffing import SAMPLE_LINES, Sample
-from rosenblatt.files.streams import STANDARD_INPUT, FileBlock, FilePath
-from rosenblatt.files.tables import Preview, TableParser, as_text, value_of
-
-Array = npt.NDArray[Any]
+from rosenblatt.files.streams import STANDARD_INPUT, Array, FileBlock, FilePath
+from rosenblatt.files.tables import Preview, TableParser, as_text, joined_texts, value_of
 
 ROWS_PER_BLOCK = 1 << 13
-ROWS_PER_GROUP = 10_000  # of a Parquet file that is written
 NUMBERS = (bool, int, float, Decimal, type(None))
 
 
@@ -156,20 +152,19 @@ class ArrowParser(TableParser):
         for j, name in enumerate(self.number_names):
             numbers[:, j] = self._column(batch, name, refused)
         weight = None
-        if (own := self.name_of("weight")) is not None:
-            weight = self._column(batch, own, refused)
+        if self.weight in self.layout.names:
+            weight = self._column(batch, self.weight, refused)
             _refuse(refused, ~((weight >= 0) & (weight < np.inf)), "the weight is missing or negative")
         _refuse(refused, np.isinf(numbers).any(axis=1), "a number is not finite")
         kept = np.flatnonzero(~refused.mask)
         if kept.size < lines:
             batch = batch.take(_pyarrow().array(kept))
             label, numbers, weight = label[kept], numbers[kept], None if weight is None else weight[kept]
-        columns = [column.name for column in self.reading.columns if column.kind in ("category", "text")]
-        texts = {name: _as_texts(batch.column(name)) for name in columns}
-        rows, missing = self.rows_of_columns(numbers, texts)
-        return Parsed(rows, label, lines, kept, faults, weight, missing)
+        pieces, missing = self.pieces_of(lambda name: joined_texts(_as_texts(batch.column(name))))
+        missing += int(np.isnan(numbers).sum())
+        return Parsed(label, lines, kept, faults, pieces, numbers, weight, missing)
 
-    def _column(self, batch: Any, name: str, refused: RefusedRows) -> Array:
+    def _column(self, batch: Any, name: Any, refused: RefusedRows) -> Array:
         column = batch.column(name)
         numbers, wrong = _as_numbers(column)
         reason = f" in column {name!r} is not a finite number. Correct it, or read the column as a category."
@@ -177,8 +172,8 @@ class ArrowParser(TableParser):
         return numbers
 
     def _labels(self, batch: Any, refused: RefusedRows) -> Array:
-        name, needed = self.name_of("label"), self.labels == "required"
-        if name is None:
+        name, needed = self.label, self.labels == "required"
+        if name not in self.layout.names:
             return np.full(batch.num_rows, np.nan)
         if self.reading.label_type == "text":
             found = [text.decode("utf-8", "backslashreplace") for text in _as_texts(batch.column(name))]
@@ -212,7 +207,7 @@ def write_parquet(output: Output, rows: Records | FeatureRows) -> None:
         columns[name] = pyarrow.array(
             [None if value is None else float(value) if numbers else as_field(value) for value in values]
         )
-    pyarrow.parquet.write_table(pyarrow.table(columns), output.file, row_group_size=ROWS_PER_GROUP)
+    pyarrow.parquet.write_table(pyarrow.table(columns), output.file, row_group_size=10_000)
     output.rows = len(kept)
 
 

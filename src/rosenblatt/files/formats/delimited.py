@@ -15,12 +15,10 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.decimals import FINE, decimal
-from rosenblatt.files.features import Piece
 from rosenblatt.files.formats import Format
 from rosenblatt.files.formats.text import looks_like_text
 from rosenblatt.files.options import FileLayout, Reading
@@ -37,17 +35,13 @@ from rosenblatt.files.parsing import (
 )
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_field, as_value, flat_table, one_line
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_BYTES, SAMPLE_LINES, Sample, most
-from rosenblatt.files.streams import BYTE_ORDER_MARK, FilePath
-from rosenblatt.files.tables import INDEX, LABEL_NAMES, UNNAMED, Preview, TableParser, category_piece, kind_of, value_of
-
-Array = npt.NDArray[Any]
+from rosenblatt.files.streams import BYTE_ORDER_MARK, Array, FilePath
+from rosenblatt.files.tables import INDEX, LABEL_NAMES, UNNAMED, Preview, TableParser, kind_of, value_of
 
 U = np.uint64
 NEWLINE, RETURN = 10, 13
 NO_FAULT, TOO_FEW, TOO_MANY, BAD_QUOTE = 0, 1, 2, 3
-QUOTE, NO_QUOTE = ord('"'), -1
-DELIMITERS = ",;\t|"
-LONGEST_NAME = 64
+NO_QUOTE = -1
 LONGEST_RECORD = 1 << 24  # bytes within which a quote must be closed, else it is a stray one
 QUOTED = re.compile(rb'(?:^|\t)"[^\t]*"(?:\t|\r?$)')
 COMMON_NAMES = {*LABEL_NAMES, "text", "id", "name", "message", "review", "weight"}
@@ -131,39 +125,24 @@ def last_record_end(text, delimiter, quote, longest):
 
 
 @compiled()
-def _plain_field(text, i, delimiter):
-    """Return where the field that begins at i ends, and where its delimiter is."""
-    begin = i
-    while text[U(i)] != delimiter and text[U(i)] != NEWLINE:
-        i += 1
-    return i - 1 if text[U(i)] == NEWLINE and i > begin and text[U(i - 1)] == RETURN else i, i
-
-
-@compiled()
-def _quoted_field(text, i, delimiter, quote, end):
-    """Return the same for a field in quotes, whether doubled quotes are within, and its newlines; -1 if not closed."""
-    close, twice = _quoted_end(text, i + 1, quote, end)
-    lines = 0
-    for place in range(i, close):
-        lines += text[U(place)] == NEWLINE
-    return close, _after_quotes(text, close, delimiter, end), twice, lines
-
-
-@compiled()
 def _split_record(text, i, delimiter, quote, longest, first, last, doubled):
     """Find the fields of the record at i; return where the next one begins, its lines, and the fault."""
     lines, columns, end = 1, first.size, min(text.size, i + longest)
     for field in range(columns):
-        begin, twice, more = i, False, 0
+        begin, twice = i, False
         if text[U(i)] == quote:
             begin += 1
-            stop, i, twice, more = _quoted_field(text, i, delimiter, quote, end)
+            stop, twice = _quoted_end(text, begin, quote, end)
+            for place in range(begin, stop):
+                lines += text[U(place)] == NEWLINE
+            i = _after_quotes(text, stop, delimiter, end)
             if i < 0:
                 return i, lines, BAD_QUOTE
         else:
-            stop, i = _plain_field(text, i, delimiter)
+            while text[U(i)] != delimiter and text[U(i)] != NEWLINE:
+                i += 1
+            stop = i - (text[U(i)] == NEWLINE and i > begin and text[U(i - 1)] == RETURN)
         first[field], last[field], doubled[field] = begin, stop, twice
-        lines += more
         i += 1
         if text[U(i - 1)] == NEWLINE:
             return i, lines, NO_FAULT if field == columns - 1 else TOO_FEW
@@ -173,6 +152,8 @@ def _split_record(text, i, delimiter, quote, longest, first, last, doubled):
 @compiled()
 def split_fields(text, start, delimiter, quote, longest, first, last, doubled, line):
     """Find the fields of each record until the end or the first fault.
+
+    Returns the rows so far; where the faulty record begins, or the end of the text; the number of its line; the fault.
 
     Parameters
     ----------
@@ -184,17 +165,10 @@ def split_fields(text, start, delimiter, quote, longest, first, last, doubled, l
         A quote of -1: quotes have no meaning.
     longest : int
         Bytes of a record within which its quotes must be closed.
-    first, last : int32 arrays of shape (n_rows, n_columns)
-        Receive where each field begins and ends, without quotes; with a row for each line.
-    doubled : uint8 array of shape (n_rows, n_columns)
-        Receives whether a field has doubled quotes within.
+    first, last, doubled : arrays of shape (n_rows, n_columns), with a row for each line
+        Receive where each field begins and ends, without quotes, and whether it has doubled quotes within.
     line : int array
         Receives the number of each row's line.
-
-    Returns
-    -------
-    rows, place, number, fault
-        Rows so far; where the faulty record begins, or the end of the text; the number of its line; what is wrong.
     """
     i, number, row = start
     end = text.size
@@ -236,11 +210,6 @@ def read_plain_table(text, delimiter, out):
 
 
 # -------------------------------------------------------------------------------------------------------- recognising
-
-
-def looks_like_csv(lines: list[bytes]) -> bool:
-    """Return whether nearly all lines have commas, or semicolons."""
-    return most(lines, lambda line: b"," in line) or most(lines, lambda line: b";" in line)
 
 
 def confirm_tsv(lines: list[bytes], path: FilePath, by_name: bool) -> str:
@@ -308,7 +277,7 @@ def _delimiter(sample: bytes, quotes: bool, known: Collection[str]) -> str:
     are better.
     """
     best, most = ",", (0, 0.0, False, 0)
-    for delimiter in DELIMITERS:
+    for delimiter in ",;\t|":
         records = _records(sample, delimiter, quotes)
         widths = Counter(len(record.fields) for record in records)
         width, count = widths.most_common(1)[0] if widths else (1, 0)
@@ -322,7 +291,7 @@ def _delimiter(sample: bytes, quotes: bool, known: Collection[str]) -> str:
 
 
 def _is_name(field: str) -> bool:
-    return bool(field.strip()) and not isinstance(value_of(field), float) and len(field) <= LONGEST_NAME
+    return bool(field.strip()) and not isinstance(value_of(field), float) and len(field) <= 64
 
 
 def _has_header(first: list[str], rest: list[list[str]]) -> bool | None:
@@ -362,16 +331,7 @@ def _is_count(column: tuple[str, ...]) -> bool:
 
 
 def preview(sample: Sample, format: str, header: bool | str, known: Collection[str]) -> Preview:
-    """Return the columns and first rows of a file.
-
-    Parameters
-    ----------
-    sample : Sample
-    format : {"csv", "tsv"}
-    header : bool or "auto"
-    known : collection of str
-        Names of columns. If one of them is in the first line, it is a header.
-    """
+    """Return the columns and first rows of a file. If one of the known names is in the first line, it is a header."""
     quotes = format == "csv"
     delimiter = "\t" if format == "tsv" else _delimiter(sample.content, quotes, known)
     records = _records(sample.content, delimiter, quotes)
@@ -410,16 +370,13 @@ class DelimitedParser(TableParser):
     def __init__(self, reading: Reading, labels: str, skip: bool, layout: FileLayout | None = None) -> None:
         super().__init__(reading, labels, skip, layout)
         self.delimiter = ord(self.layout.delimiter)
-        self.quote = QUOTE if self.layout.format == "csv" else NO_QUOTE
+        self.quote = ord('"') if self.layout.format == "csv" else NO_QUOTE
         names = self.layout.names
         if not reading.named and len(names) < len(reading.columns):  # a row has everything but the label
             names = tuple(column.name for column in reading.columns if column.kind != "label")
         self.place, self.width = {name: k for k, name in enumerate(names)}, len(names)
         self.numbers = [self.place[name] for name in self.number_names]
         self.of_text = [self.place[column.name] for column in reading.columns if column.kind == "text"]
-        found = {column.kind: self.place.get(column.name) for column in reading.columns}
-        self.label = found.get("label") if labels != "none" else None
-        self.weight = found.get("weight")
 
     def record_end(self, text: Array) -> int:
         """Return where the last whole record ends; newlines in quotes are part of a record."""
@@ -439,55 +396,47 @@ class DelimitedParser(TableParser):
             text, first, last = _undoubled(text, first, last, doubled)
         refused = RefusedRows(line.size, faults)
         label: Array = np.full(line.size, np.nan)
-        if self.label is not None:
-            start, end = stripped(text, first[:, self.label], last[:, self.label])
-            name = next(name for name, own in self.place.items() if own == self.label)
-            remedy = f"The column {name!r} is empty here: fill it in, or leave such lines out with --on-error skip."
+        if self.label in self.place:
+            place = self.place[self.label]
+            start, end = stripped(text, first[:, place], last[:, place])
+            remedy = (
+                f"The column {self.label!r} is empty here: fill it in, or leave such lines out with --on-error skip."
+            )
             label = self.read_labels(text, start, end, line, refused, remedy)
         numbers, missing = self._numbers(text, first, last, line, self.numbers, refused)
         weight = None
-        if self.weight is not None:
-            weight = self._numbers(text, first, last, line, [self.weight], refused)[0].reshape(-1)
+        if self.weight in self.place:
+            weight = self._numbers(text, first, last, line, [self.place[self.weight]], refused)[0].reshape(-1)
             fault = "the weight is missing or negative. Write a number from 0."
             refused.add(np.flatnonzero(~(weight >= 0)), lambda row: LineFault(int(line[row]), "", fault))
         if refused.mask.any():
             kept = ~refused.mask
             label, numbers, line, first, last = label[kept], numbers[kept], line[kept], first[kept], last[kept]
             weight = None if weight is None else weight[kept]
-        if not self.reading.numeric:
-            pieces, gone = self._pieces(text, first, last)
-            return Parsed(self.rows_of(numbers, pieces), label, lines, line, faults, weight, missing + gone)
-        return Parsed(self.dense_rows(numbers), label, lines, line, faults, weight, missing)
+        pieces, gone = self.pieces_of(lambda name: (text, *self._present(text, first, last, self.place[name])))
+        return Parsed(label, lines, line, faults, pieces, numbers, weight, missing + gone)
 
     def _plain(self, text: Array, lines: int, faults: LineFaults) -> Parsed | None:
         """Return the rows of a table of numbers without missing ones, in one pass; None if it is anything else."""
-        if not self.reading.numeric or self.reading.label_type != "number" or self.weight is not None:
+        if not self.reading.numeric or self.reading.label_type != "number" or self.weight in self.place:
             return None
         table = np.empty((lines, self.width))
         rows = read_plain_table(text, self.delimiter, table)
         if rows < 0:
             return None
-        label = np.full(rows, np.nan) if self.label is None else table[:rows, self.label].copy()
+        label = table[:rows, self.place[self.label]].copy() if self.label in self.place else np.full(rows, np.nan)
         line = np.arange(rows, dtype=np.int32)
-        return Parsed(np.ascontiguousarray(table[:rows, self.numbers]), label, lines, line, faults)
+        return Parsed(label, lines, line, faults, [], np.ascontiguousarray(table[:rows, self.numbers]))
 
-    def _pieces(self, text: Array, first: Array, last: Array) -> tuple[list[Piece], int]:
-        """Return the entries of categories and words, and how many values are missing."""
-        pieces: list[Piece] = []
-        missing = 0
-        for column in self.reading.columns:
-            if column.kind not in ("category", "text"):
-                continue
-            k = self.place[column.name]
-            start, end = stripped(text, first[:, k], last[:, k])
-            gone = self._missing(text, start, end)
-            missing += int(gone.sum())
-            start = np.where(gone, end, start)
-            if column.kind == "category":
-                pieces.append(category_piece(column.name, text, start, end))
-            else:
-                pieces += self.word_pieces(column.name, text, start, end)
-        return pieces, missing
+    def _present(self, text: Array, first: Array, last: Array, column: int) -> tuple[Array, Array]:
+        """Return where the values of a column begin and end; one that stands for a missing value is empty."""
+        start, end = stripped(text, first[:, column], last[:, column])
+        short = np.flatnonzero((start < end) & (end - start <= max(map(len, MISSING))))
+        firsts = np.isin(text[start[short]], np.frombuffer(b"".join(word[:1] for word in MISSING), np.uint8))
+        for row in short[firsts].tolist():
+            if text[start[row] : end[row]].tobytes() in MISSING:
+                start[row] = end[row]
+        return start, end
 
     def fields(self, text: Array, lines: int, faults: LineFaults) -> tuple[Array, Array, Array, Array]:
         """Return where each field begins and ends, the line of each row, and which fields have doubled quotes."""
@@ -547,15 +496,6 @@ class DelimitedParser(TableParser):
 
         refused.add(np.unique(bad // width), describe)
         return number.reshape(line.size, width), int(np.isnan(number).sum()) - bad.size
-
-    def _missing(self, text: Array, start: Array, end: Array) -> Array:
-        """Return which spans stand for a missing value."""
-        gone: Array = start == end
-        short = np.flatnonzero(~gone & (end - start <= max(map(len, MISSING))))
-        firsts = np.isin(text[start[short]], np.frombuffer(b"".join(word[:1] for word in MISSING), np.uint8))
-        for row in short[firsts].tolist():
-            gone[row] = text[start[row] : end[row]].tobytes() in MISSING
-        return gone
 
 
 def _undoubled(text: Array, first: Array, last: Array, doubled: Array) -> tuple[Array, Array, Array]:
@@ -636,7 +576,7 @@ CSV = Format(
     kind="table",
     endings=(".csv",),
     rank=60,
-    matches=looks_like_csv,
+    matches=lambda lines: most(lines, lambda line: b"," in line) or most(lines, lambda line: b";" in line),
     row="fields between `,` `;` tab or bar; quotes as in RFC 4180, newlines in quotes too",
     label="a column",
     refused="another number of fields; text in a column of numbers",

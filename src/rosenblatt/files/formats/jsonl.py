@@ -7,18 +7,16 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.features import ONE_GROUP, Entries, Piece, murmur, to_bytes
+from rosenblatt.files.features import Piece, murmur, to_bytes
 from rosenblatt.files.formats import Format
 from rosenblatt.files.options import FileLayout, Reading
-from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, Pending, fault_at
+from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, fault_at
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_plain, plain_pairs
 from rosenblatt.files.sniffing import SAMPLE_BYTES, SAMPLE_LINES, Sample, most
+from rosenblatt.files.streams import Array
 from rosenblatt.files.tables import INDEX, Preview, TableParser, as_text, joined_texts, value_of
-
-Array = npt.NDArray[Any]
 
 NOT_OBJECT = ' is not a JSON object of numbers and texts. Write one on each line, as in: {"label": 1, "text": "hello"}'
 
@@ -53,7 +51,8 @@ def preview(sample: Sample, format: str, header: bool | str, known: Collection[s
     for number, line in enumerate(lines if len(sample.content) < SAMPLE_BYTES else lines[:-1], 1):
         try:
             content = as_object(line, once)
-            found.append((number, {name: _cell(value) for name, value in plain_pairs(content)}))
+            cells = plain_pairs(content)
+            found.append((number, {k: v if isinstance(v, str | bool) else float(v) for k, v in cells}))
             own = dict.fromkeys(names_of(content))
             always = own.keys() & always if names else set(own)
             names.update(own)
@@ -69,18 +68,12 @@ def preview(sample: Sample, format: str, header: bool | str, known: Collection[s
     return Preview(sample.path, FileLayout("jsonl", tuple(names), True), rows, [number for number, _ in found], always)
 
 
-def _cell(value: Any) -> Any:
-    return value if isinstance(value, str | bool) else float(value)
-
-
 class JsonParser(TableParser):
     """Parse JSON lines."""
 
     def __init__(self, reading: Reading, labels: str, skip: bool, layout: FileLayout | None = None) -> None:
         super().__init__(reading, labels, skip, layout)
         self.kind = {column.name: column.kind for column in reading.columns}
-        kinds = {column.kind: column.name for column in reading.columns}
-        self.label, self.weight = kinds.get("label") if labels != "none" else None, kinds.get("weight")
         self.ignored = {column.name for column in reading.columns if column.kind in ("label", "weight", "skip")}
 
     def parse(self, text: Array) -> Parsed:
@@ -104,9 +97,9 @@ class JsonParser(TableParser):
         text_labels = self.reading.label_type == "text"
         label = np.array(rows.labels, np.str_ if text_labels else np.float64)
         weight = np.array(rows.weights) if self.weight is not None else None
+        pieces, numbers, missing = rows.features()
         line_numbers = np.array(rows.line, np.int32)
-        features, missing = rows.finished()
-        return Parsed(features, label, len(lines), line_numbers, faults, weight, missing)
+        return Parsed(label, len(lines), line_numbers, faults, pieces, numbers, weight, missing)
 
 
 class _Rows:
@@ -173,12 +166,8 @@ class _Rows:
             raise InvalidInput(f"the label {value!r} is not a finite number. Correct it.")
         return found
 
-    def finished(self) -> tuple[Array | Entries | Pending, int]:
-        """Return the rows, and how many values are missing."""
-        return self.parser.assembled(self._pieces()), 0
-
-    def _pieces(self) -> list[Piece]:
-        """Return the entries of all rows: names and categories together, then each column of text."""
+    def features(self) -> tuple[list[Piece], Array | None, int]:
+        """Return pieces (one of names and categories, then those of texts), numbers, and how many are missing."""
         flat = [entry for row in self.names for entry in row]
         text = np.frombuffer(b"".join(name for _, name, _ in flat) + b"\n", np.uint8)
         ends = np.cumsum([0, *(len(name) for _, name, _ in flat)]).astype(np.int32)
@@ -188,11 +177,10 @@ class _Rows:
         indptr = np.cumsum([0, *(len(row) for row in self.names)]).astype(np.int32)
         names = tuple(prefix + b"=" if prefix else b"" for prefix in prefixes)
         value = np.array([value for _, _, value in flat], np.float64)
-        seed = seeds[group] if flat else np.zeros(1, np.uint32)
-        found = [Piece(indptr, text, ends[:-1], ends[1:], group if flat else ONE_GROUP, names, seed, value)]
+        found = [Piece(indptr, text, ends[:-1], ends[1:], names, group, seeds[group], value)]
         for name, column in self.texts.items():
             found += self.parser.word_pieces(name, *joined_texts(column))
-        return found
+        return found, None, 0
 
 
 class _Columns(_Rows):
@@ -210,14 +198,15 @@ class _Columns(_Rows):
         else:
             found.append((name, _number(name, value) if kind == "number" else as_text(value)))
 
-    def finished(self) -> tuple[Array | Entries | Pending, int]:
-        """Return the rows, and how many values are missing."""
+    def features(self) -> tuple[list[Piece], Array | None, int]:
+        """Return the pieces of categories and texts, numbers, and how many values are missing."""
         rows = [dict(row) for row in self.names]
         names = self.parser.number_names
         numbers = np.array([[row.get(name, np.nan) for name in names] for row in rows], np.float64)
         categories = [name for name, kind in self.parser.kind.items() if kind == "category"]
         texts = self.texts | {name: [row.get(name, b"") for row in rows] for name in categories}
-        return self.parser.rows_of_columns(numbers.reshape(len(rows), len(names)), texts)
+        pieces, missing = self.parser.pieces_of(lambda name: joined_texts(texts[name]))
+        return pieces, numbers.reshape(len(rows), len(names)), missing + int(np.isnan(numbers).sum())
 
 
 def _number(name: str, value: Any) -> float:

@@ -9,15 +9,13 @@ import os
 import re
 import reprlib
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.data.sparse import sp
 from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files import features
 from rosenblatt.files.decimals import (
     COLON,
     FINE,
@@ -30,25 +28,19 @@ from rosenblatt.files.decimals import (
     SPACE,
     TENS,
     decimal,
+    note_number,
 )
-from rosenblatt.files.entries import normalise_rows
-from rosenblatt.files.features import Entries
+from rosenblatt.files.features import Piece
 from rosenblatt.files.formats import Format
 from rosenblatt.files.options import Opening, Reading, as_count, reject
 from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, Parser, count_byte, notes_room
 from rosenblatt.files.records import FeatureRow, FeatureRows, Output, one_line, open_output, short_number
 from rosenblatt.files.sniffing import NUMBER, Sample, most, sample_lines
-from rosenblatt.files.streams import STANDARD_INPUT, BlockReader, FilePath
-
-Array = npt.NDArray[Any]
+from rosenblatt.files.streams import STANDARD_INPUT, Array, BlockReader, FilePath
 
 U = np.uint64
-# Faults of a line.
-NO_FAULT, BAD_LABEL, BAD_PAIR, BAD_VALUE, OUTSIDE, INFINITE = 0, 1, 2, 3, 4, 5
 MAX_INT32 = 2**31 - 1
 BLOCK_BYTES = 1 << 24  # that `load_svmlight` reads at a time
-BYTES_PER_PAIR = 4  # at least, with the space before it
-BYTES_PER_LONG_NUMBER = 18
 TOO_LARGE = "a {} is too large for float64. Scale the data."
 # Each line matches in one way at most, so that failing to match takes one pass over it.
 LINE = re.compile(rb"\s*(?:%s(?=\s|$))?(?:\s*(?:qid:[0-9]+|[0-9]+:%s)(?=\s|$))*\s*(?:#.*)?" % (NUMBER, NUMBER))
@@ -100,13 +92,11 @@ def _read_label(text, i, optional):
 
 
 @compiled()
-def _read_plain_pairs(text, i, first, width, k, last, indices, values):
-    """Read pairs until one is not plain.
+def _read_plain_pairs(text, i, first, width, k, indices, values):
+    """Read pairs until one is not plain; return where that is, and the number of entries.
 
-    Returns where that is, the number of entries, the last column, and whether columns rise. The number is read here,
-    not by a function: a call takes 1.7 times as long.
+    The number is read here, not by a function: a call takes 1.7 times as long, inlined or not.
     """
-    rising = True
     while text[U(i)] == 32:
         begin = i
         i += 1
@@ -117,7 +107,7 @@ def _read_plain_pairs(text, i, first, width, k, last, indices, values):
             digit = np.int64(text[U(i)]) - 48
         column = index - first
         if digit != COLON or i - begin - 2 >= MAX_DIGITS or i == begin + 1 or U(column) >= U(width):
-            return begin, k, last, rising
+            return begin, k
         i += 1
         negative = text[U(i)] == 45
         i += negative
@@ -139,72 +129,53 @@ def _read_plain_pairs(text, i, first, width, k, last, indices, values):
             places = i - point
             start += 1
         if (digit != SPACE and digit != NEWLINE) or i - start >= SHORT or i == start:
-            return begin, k, last, rising
+            return begin, k
         value = w / TENS[U(places)]
-        rising &= column > last
-        last = column
         indices[U(k)], values[U(k)] = column, -value if negative else value
         k += 1
-    return i, k, last, rising
+    return i, k
 
 
 @compiled()
 def _read_pair(text, i, first, width):
-    """Read index:value at i: column, value, where it ends, and what is wrong; a LONG value has the fault -1."""
+    """Read index:value at i: column, value, where it ends, and FINE, MALFORMED or LONG."""
     begin, index = i, 0
     while 48 <= text[i] <= 57:
         index = index * 10 + np.int64(text[i]) - 48
         i += 1
     if i == begin or text[i] != 58:
-        return 0, 0.0, begin, BAD_PAIR
+        return 0, 0.0, begin, MALFORMED
     column = index - first
     if i - begin > MAX_DIGITS or column < 0 or column >= width:
-        return 0, 0.0, begin, OUTSIDE
+        return 0, 0.0, begin, MALFORMED
     value, i, code = decimal(text, i + 1)
-    if code == MALFORMED or not _ends_word(text[i]):
-        return 0, 0.0, begin, BAD_VALUE
-    if code == LONG:
-        return column, value, i, -1
-    return column, value, i, NO_FAULT if abs(value) < np.inf else INFINITE
-
-
-@compiled()
-def _note_long(long_numbers, place, begin, end):
-    """Note that the number of an entry, or of a label (-1 - row), is in [begin, end) and has to be read by Python."""
-    count = long_numbers[0, 0] + 1
-    long_numbers[0, 0] = count
-    long_numbers[count, 0], long_numbers[count, 1], long_numbers[count, 2] = place, begin, end
+    return column, value, i, code if abs(value) < np.inf and _ends_word(text[i]) else MALFORMED
 
 
 @compiled()
 def _read_row(text, i, first, width, k, indices, values, long_numbers):
-    """Read the pairs of a line from i on, as entries from k on.
+    """Read the pairs of a line from i on, as entries from k on; LONG values are noted.
 
-    Returns where the line ends, the number of entries, what is wrong, and whether the columns rise. LONG values are
-    noted.
+    Returns where the line ends, the number of entries, and whether all pairs are fine.
     """
-    last, rising = np.int64(-1), True  # a literal -1 would have another type, for which Numba compiles a second version
     while True:
-        i, k, last, rises = _read_plain_pairs(text, i, first, width, k, last, indices, values)
-        rising &= rises
+        i, k = _read_plain_pairs(text, i, first, width, k, indices, values)
         while _is_blank(text[i]):
             i += 1
         if text[i] == 35:
             while text[i] != 10:
                 i += 1
         if text[i] == 10:
-            return i, k, NO_FAULT, rising
+            return i, k, True
         after = _after_query(text, i)
         if after >= 0:
             i = after
             continue
-        column, value, after, fault = _read_pair(text, i, first, width)
-        if fault > 0:
-            return i, k, fault, rising
-        if fault < 0:
-            _note_long(long_numbers, k, i, after)
-        rising &= column > last
-        last = column
+        column, value, after, code = _read_pair(text, i, first, width)
+        if code == MALFORMED:
+            return i, k, False
+        if code == LONG:
+            note_number(long_numbers, k, i, after)
         indices[k], values[k] = column, value
         k += 1
         i = after
@@ -213,6 +184,8 @@ def _read_row(text, i, first, width, k, indices, values, long_numbers):
 @compiled()
 def read_svmlight(text, start, first, width, optional, label, line, indptr, indices, values, long_numbers):
     """Read lines until the end or the first fault.
+
+    Returns the rows so far; where the faulty piece begins, or the end of the text; and the number of its line.
 
     Parameters
     ----------
@@ -226,19 +199,12 @@ def read_svmlight(text, start, first, width, optional, label, line, indptr, indi
         Whether a label may be missing; it is NaN then.
     label, line, indptr : arrays with a place for each line, and one more
         `line` receives the number of each row's line. `indptr` must hold the entries of the rows read so far.
-    indices, values : arrays
-        With a place for each four bytes of the text.
+    indices, values : arrays with a place for each four bytes of the text
     long_numbers : int array of shape (n, 3)
         With a place for each 18 bytes of the text, and one more; the first place counts the others.
-
-    Returns
-    -------
-    rows, place, number, fault, rising
-        Rows so far; where the faulty piece begins, or the end of the text; the number of the line there; what is
-        wrong; whether columns rise in each row.
     """
     i, number, row = start
-    end, k, rising = text.size, np.int64(indptr[row]), True
+    end, k = text.size, np.int64(indptr[row])
     while i < end:
         while _is_blank(text[i]):
             i += 1
@@ -246,14 +212,13 @@ def read_svmlight(text, start, first, width, optional, label, line, indptr, indi
             noted = long_numbers[0, 0]
             value, after, code = _read_label(text, i, optional)
             if code == MALFORMED or abs(value) == np.inf:
-                return row, i, number, BAD_LABEL if code == MALFORMED else INFINITE, rising
+                return row, i, number
             if code == LONG:
-                _note_long(long_numbers, -1 - row, i, after)
-            i, k, fault, rises = _read_row(text, after, first, width, k, indices, values, long_numbers)
-            if fault != NO_FAULT:
+                note_number(long_numbers, -1 - row, i, after)
+            i, k, fine = _read_row(text, after, first, width, k, indices, values, long_numbers)
+            if not fine:
                 long_numbers[0, 0] = noted
-                return row, i, number, fault, rising
-            rising &= rises
+                return row, i, number
             label[row], line[row] = value, number
             row += 1
             indptr[row] = k
@@ -261,94 +226,59 @@ def read_svmlight(text, start, first, width, optional, label, line, indptr, indi
             i += 1
         i += 1
         number += 1
-    return row, end, number, NO_FAULT, rising
+    return row, end, number
 
 
 # ------------------------------------------------------------------------------------------------------------- parsing
 
 
-class Rows(NamedTuple):
-    """Labels and sparse rows of a text, the number of each row's line from 0, and whether columns rise."""
-
-    label: Array
-    line: Array
-    indptr: Array
-    column: Array
-    value: Array
-    lines: int
-    rising: bool
-
-
-def read_rows(text: Array, first: int, width: int, optional: bool, faults: LineFaults) -> Rows:
+def read_rows(text: Array, first: int, width: int, optional: bool, faults: LineFaults) -> Parsed:
     """Read lines of svmlight.
 
-    Parameters
-    ----------
-    text : uint8 array
-        Whole lines.
-    first, width : int
-        Index of the first column, number of columns.
-    optional : bool
-        Whether labels may be missing.
-    faults : LineFaults
-        Receives the faults.
+    The first of `width` columns has the index `first`. Labels may be missing if `optional`.
     """
     count = count_byte(text, 10)
     label, line = np.empty(count), np.empty(count, np.int32)
-    indptr, long_numbers = np.zeros(count + 1, np.int32), notes_room(text.size // BYTES_PER_LONG_NUMBER + 1)
-    column, value = (np.empty(text.size // BYTES_PER_PAIR + 1, dtype) for dtype in (np.int32, np.float64))
+    # A long number has at least 18 bytes, and a pair 4 with the space before it.
+    indptr, long_numbers = np.zeros(count + 1, np.int32), notes_room(text.size // 18 + 1)
+    column, value = (np.empty(text.size // 4 + 1, dtype) for dtype in (np.int32, np.float64))
     arrays = (label, line, indptr, column, value, long_numbers)
-    start, rising = (0, 0, 0), True
+    start = (0, 0, 0)
     while True:
-        rows, place, number, fault, rises = read_svmlight(text, start, first, width, optional, *arrays)
-        rising &= rises
-        if fault == NO_FAULT:
+        rows, place, number = read_svmlight(text, start, first, width, optional, *arrays)
+        if place == text.size:
             break
-        begin, end = _line_around(text, place)
-        faults.add(_describe(text[begin:end].tobytes(), number, (first, width, optional)))
+        content = text.tobytes()
+        begin, end = content.rfind(b"\n", 0, place) + 1, content.find(b"\n", place)
+        faults.add(_describe(content[begin:end], number, (first, width, optional)))
         if faults.stop:
             break
         start = (end + 1, number + 1, rows)
     size = int(indptr[rows])
-    found = Rows(label[:rows], line[:rows], indptr[: rows + 1], column[:size], value[:size], count, rising)
+    piece = Piece(indptr[: rows + 1], value=value[:size], column=column[:size])
+    label, line = label[:rows], line[:rows]
     if long_numbers[0, 0]:
-        infinite = _read_long(text, long_numbers, found)
-        faults.add_rows(infinite, lambda row: LineFault(int(line[row]), "", TOO_LARGE.format("number")))
-        found = _without(found, infinite) if infinite.size else found
-    return found
+        kept = _read_long(text, long_numbers, piece, label)
+        faults.add_rows(np.flatnonzero(~kept), lambda row: LineFault(int(line[row]), "", TOO_LARGE.format("number")))
+        if not kept.all():
+            return Parsed(label[kept], count, line[kept], faults, [piece.of_rows(kept)])
+    return Parsed(label, count, line, faults, [piece])
 
 
-def _line_around(text: Array, place: int) -> tuple[int, int]:
-    content = text.tobytes()
-    return content.rfind(b"\n", 0, place) + 1, content.find(b"\n", place)
-
-
-def _read_long(text: Array, long_numbers: Array, found: Rows) -> Array:
-    """Read numbers of many digits by Python's float, and return the rows in which one is too large."""
-    infinite = set()
+def _read_long(text: Array, long_numbers: Array, piece: Piece, label: Array) -> Array:
+    """Read numbers of many digits by Python's float, in place, and return the rows in which none is too large."""
+    kept = np.ones(label.size, bool)
     for place, begin, end in long_numbers[1 : 1 + long_numbers[0, 0]].tolist():
-        number = float(text[begin:end].tobytes().partition(b":")[2] if place >= 0 else text[begin:end].tobytes())
+        number = float(text[begin:end].tobytes().rpartition(b":")[2])
         if place >= 0:
-            found.value[place] = number
-            row = int(np.searchsorted(found.indptr, place, side="right")) - 1
+            assert piece.value is not None
+            piece.value[place] = number
+            row = int(np.searchsorted(piece.indptr, place, side="right")) - 1
         else:
             row = -1 - place
-            found.label[row] = number
-        if not np.isfinite(number):
-            infinite.add(row)
-    return np.array(sorted(infinite), np.int64)
-
-
-def _without(rows: Rows, refused: Array) -> Rows:
-    """Return all rows but some."""
-    kept = np.ones(rows.label.size, bool)
-    kept[refused] = False
-    counts = np.diff(rows.indptr)
-    entries = np.repeat(kept, counts)
-    indptr = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int32)
-    return Rows(
-        rows.label[kept], rows.line[kept], indptr, rows.column[entries], rows.value[entries], rows.lines, rows.rising
-    )
+            label[row] = number
+        kept[row] &= np.isfinite(number)
+    return kept
 
 
 def decide(reading: Reading, sample: Sample, opening: Opening) -> Reading:
@@ -368,17 +298,12 @@ class SvmlightParser(Parser):
     what = "svmlight, whose features have numbers"
 
     def parse(self, text: Array) -> Parsed:
-        """Return the rows of a block of whole lines."""
-        faults = LineFaults(self.skip)
+        """Return the content of a block of whole lines."""
         first = 0 if self.reading.zero_based else 1
-        rows = read_rows(text, first, self.n_features, self.labels != "required", faults)
-        entries = Entries(rows.indptr, rows.column, rows.value)
-        if not rows.rising:
-            entries = features.added_up(entries, self.reading.features.bits)
-        if self.reading.normalise:
-            normalise_rows(entries.indptr, entries.value)
-        label = np.full(rows.label.size, np.nan) if self.labels == "none" else rows.label
-        return Parsed(entries, label, rows.lines, rows.line, faults)
+        parsed = read_rows(text, first, self.n_features, self.labels != "required", LineFaults(self.skip))
+        if self.labels == "none":
+            parsed.label.fill(np.nan)
+        return parsed
 
 
 def load_svmlight(
@@ -425,7 +350,7 @@ def load_svmlight(
         reject("n_features", n_features, f"at most {MAX_INT32}")
     if not (isinstance(zero_based, bool) or (isinstance(zero_based, str) and zero_based == "auto")):
         reject("zero_based", zero_based, 'True, False or "auto"')
-    found: list[tuple[Array, ...]] = []
+    found: list[tuple[Any, ...]] = []
     first = 1
     for block in BlockReader(path, BLOCK_BYTES).blocks():
         faults = LineFaults(skip=False)
@@ -433,7 +358,8 @@ def load_svmlight(
         if faults.stop:
             fault = faults.examples[0]
             raise InvalidInput(f"{path}, line {first + fault.line}: {fault.found}{fault.reason}")
-        found.append((rows.label, rows.line + first, rows.column, rows.value, np.diff(rows.indptr)))
+        (piece,) = rows.pieces
+        found.append((rows.label, rows.line + first, piece.column, piece.value, np.diff(piece.indptr)))
         first += rows.lines
     label, line, column, value, counts = (
         (np.concatenate(parts) for parts in zip(*found, strict=True)) if found else [np.empty(0)] * 5

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.files.features import word_pieces
 from rosenblatt.files.formats import Format
 from rosenblatt.files.options import NAMED_OPTIONS, WORD_OPTIONS, FileLayout, Opening, Reading
 from rosenblatt.files.parsing import LineFaults, Parsed, Parser, RefusedRows, stripped
@@ -29,12 +29,10 @@ from rosenblatt.files.records import (
     short_number,
 )
 from rosenblatt.files.sniffing import Sample, label_type, sample_lines
+from rosenblatt.files.streams import Array
 from rosenblatt.files.tokens import find_tabs
 
-Array = npt.NDArray[Any]
-
 MISSING_LABEL = "Begin the line with a label, then a tab, and the text."
-WORDS_AFTER_A_TAB = 2  # on average, from which on lines with one tab are labels and texts
 MOST_REPEATS = 1000  # of a word, by its count
 
 
@@ -47,7 +45,7 @@ def looks_like_text(lines: list[bytes]) -> bool:
     words = sum(len(b" ".join(parts[1:]).split()) for parts in fields)
     one_tab = sum(len(parts) == 2 for parts in fields) >= 0.9 * len(fields)
     short = all(len(label.split()) <= 2 for label in labels)
-    return one_tab and short and words >= WORDS_AFTER_A_TAB * len(fields)
+    return one_tab and short and words >= 2 * len(fields)  # two words on average
 
 
 def decide(reading: Reading, sample: Sample, opening: Opening) -> Reading:
@@ -78,8 +76,7 @@ class TextParser(Parser):
             label = self.read_labels(text, begin, stop, line, refused, MISSING_LABEL)
             start, kept = np.where(tab < end, tab + 1, start), ~refused.mask
             label, start, end, line = label[kept], start[kept], end[kept], line[kept]
-        rows = self.assembled(self.assembler.words.pieces(text, start, end))
-        return Parsed(rows, label, lines, line, faults)
+        return Parsed(label, lines, line, faults, word_pieces(self.reading.features, text, start, end))
 
 
 def lines_of(text: Array) -> tuple[Array, Array]:

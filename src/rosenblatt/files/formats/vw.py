@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
 from urllib.parse import quote, unquote
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.decimals import COLON, NEWLINE, POINT, SHORT, SPACE, TENS
+from rosenblatt.files.decimals import COLON, NEWLINE, POINT, SHORT, SPACE, TENS, note_number
 from rosenblatt.files.features import Piece
 from rosenblatt.files.formats import Format
 from rosenblatt.files.options import NAMED_OPTIONS, Opening, Reading
@@ -34,9 +32,8 @@ from rosenblatt.files.parsing import (
 )
 from rosenblatt.files.records import FeatureRow, FeatureRows, Output, short_number
 from rosenblatt.files.sniffing import NUMBER, Sample, label_type, most, sample_lines
+from rosenblatt.files.streams import Array
 from rosenblatt.files.tokens import murmur
-
-Array = npt.NDArray[Any]
 
 U = np.uint64
 WORD = U(0xFFFFFFFF)
@@ -47,12 +44,9 @@ KIND = np.zeros(256, np.uint8)
 KIND[[32, 9, 10, 13, 124]] = ENDS_BOTH  # space, tab, newline, carriage return, bar
 KIND[58] = ENDS_NAME
 MOST_WORDS = 3  # before the bar: label, importance and base, without the tag
-BYTES_PER_FEATURE = 2  # at least, with the space before it
-BYTES_PER_OTHER = 3  # of a feature whose value is not a short number
 NOT_FINITE = " is not a finite number. Correct it, or leave the feature out if it is not known."
 NO_WEIGHT = " is not an importance. Write a number from 0."
 MISSING_LABEL = "Begin the line with a label, then a bar, and the features, as in: 1 | price:0.5 new"
-NO_SEED = np.zeros(1, np.uint32)
 REASONS = {
     NO_BAR: " has no bar. Write rows as in: 1 | price:0.5 new",
     BAD_HEAD: " is one word too many before the bar. There may be a label, an importance, a base and a tag.",
@@ -176,13 +170,6 @@ def _read_head(text, i, row, label, weight):
 
 
 @compiled()
-def _note(others, place, begin, end):
-    count = others[0, 0] + 1
-    others[0, 0] = count
-    others[count, 0], others[count, 1], others[count, 2] = place, begin, end
-
-
-@compiled()
 def _read_pairs(text, i, mask, seed, factor, k, column, value):
     """Read features from i on until name or value is not a short number; return where that is, and entries so far.
 
@@ -264,7 +251,7 @@ def _read_features(text, i, mask, seed, factor, k, column, value, spans, space, 
         if number == 0.0:
             continue
         if long >= 0:
-            _note(others, k, long, i)
+            note_number(others, k, long, i)
         column[U(k)], value[U(k)] = np.int64(h & mask), number
         if spans.size:
             spans[U(k), 0], spans[U(k), 1], spans[U(k), 2] = begin, end, space
@@ -307,6 +294,8 @@ def _read_spaces(text, i, mask, k, column, value, spans, spaces, others):
 def read_vw(text, start, mask, label, weight, line, indptr, column, value, spans, spaces, others):
     """Read lines until the end or the first fault.
 
+    Returns the rows so far; where the faulty piece begins, or the end of the text; the number of its line; the fault.
+
     Parameters
     ----------
     text : uint8 array
@@ -318,8 +307,7 @@ def read_vw(text, start, mask, label, weight, line, indptr, column, value, spans
     label, weight : int arrays of shape (n, 2)
         Receive spans of the text; empty if they are missing.
     line, indptr : arrays with a place for each line, and one more
-    column, value : arrays
-        With a place for each two bytes of the text.
+    column, value : arrays with a place for each two bytes of the text
     spans : int array of shape (n, 3), or (0, 3) if names are not wanted
         Receives start and end of each feature's name, and the number of its namespace in `spaces`, from 1. A feature
         without a name is numbered, from 0: number n has the end start - 1 - n.
@@ -327,11 +315,6 @@ def read_vw(text, start, mask, label, weight, line, indptr, column, value, spans
         Receives start and end of each namespace's name; its first place counts the others.
     others : int array of shape (n, 3)
         Receives entry, start and end of each number that is not short; its first place counts the others.
-
-    Returns
-    -------
-    rows, place, number, fault
-        Rows so far; where the faulty piece begins, or the end of the text; the number of the line there; what is wrong.
     """
     i, number, row = start
     end, k, mask = text.size, np.int64(indptr[row]), U(mask)
@@ -376,12 +359,12 @@ class VwParser(Parser):
         faults, lines = LineFaults(self.skip), count_byte(text, 10)
         label, weight = np.empty((lines + 1, 2), np.int32), np.empty((lines + 1, 2), np.int32)
         line, indptr = np.empty(lines + 1, np.int32), np.zeros(lines + 2, np.int32)
-        size = text.size // BYTES_PER_FEATURE + 1
+        size = text.size // 2 + 1  # a feature has two bytes at least, with the space before it
         column, value = np.empty(size, np.int32), np.empty(size)
         named = self.reading.features.dictionary
         spans = np.empty((size if named else 0, 3), np.int32)
         spaces = np.zeros((count_byte(text, 124) + 2 if named else 1, 2), np.int32)
-        others = notes_room(text.size // BYTES_PER_OTHER + 1)
+        others = notes_room(text.size // 3 + 1)
         start, mask = (0, 0, 0), self.n_features - 1
         while True:
             arrays = (label, weight, line, indptr, column, value, spans, spaces, others)
@@ -396,9 +379,10 @@ class VwParser(Parser):
         entries, line = int(indptr[rows]), line[:rows]
         first, last, group = spans[:entries].T.copy()
         columns = None if named else column[:entries]
-        prefixes = _prefixes(text, spaces) if named else ()
+        own = spaces[1 : 1 + spaces[0, 0]].tolist()  # namespaces
+        prefixes = (b"", *(text[begin:end].tobytes() + b"^" for begin, end in own))
         names, first, last = _numbered(text, first, last) if named else (text, first, last)
-        piece = Piece(indptr[: rows + 1], names, first, last, group, prefixes, NO_SEED, value[:entries], columns)
+        piece = Piece(indptr[: rows + 1], names, first, last, prefixes, group, value=value[:entries], column=columns)
         refused = RefusedRows(rows, faults)
         self._read_values(text, others, piece, line, refused)
         labels: Array = np.full(rows, np.nan)
@@ -408,9 +392,9 @@ class VwParser(Parser):
         weights = self._weights(text, weight[:rows], line, refused)
         if refused.mask.any():
             kept = ~refused.mask
-            piece, labels, weights, line = without_rows(piece, kept), labels[kept], weights[kept], line[kept]
+            piece, labels, weights, line = piece.of_rows(kept), labels[kept], weights[kept], line[kept]
         weighted = None if (weights == 1.0).all() else weights
-        return Parsed(self.assembled([piece]), labels, lines, line, faults, weighted)
+        return Parsed(labels, lines, line, faults, [piece], weight=weighted)
 
     def _read_values(self, text: Array, others: Array, piece: Piece, line: Array, refused: RefusedRows) -> None:
         """Read values that are not short numbers, in place."""
@@ -436,17 +420,6 @@ class VwParser(Parser):
         return weight
 
 
-def without_rows(piece: Piece, kept: Array) -> Piece:
-    """Return a piece with some of its rows only."""
-    counts = np.diff(piece.indptr)
-    entries = np.repeat(kept, counts)
-    indptr = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int32)
-
-    parts = {name: getattr(piece, name) for name in ("start", "end", "group", "value", "column")}
-    own = {name: part[entries] for name, part in parts.items() if part is not None and part.size == entries.size}
-    return piece._replace(indptr=indptr, **own)
-
-
 def _word_end(text: Array, place: int, line: bool) -> int:
     """Return where the word, or the line, at a place ends."""
     content = text[place:].tobytes()
@@ -463,12 +436,6 @@ def _numbered(text: Array, start: Array, end: Array) -> tuple[Array, Array, Arra
     start[unnamed] = text.size + np.cumsum([0, *map(len, names[:-1])])
     end[unnamed] = start[unnamed] + [*map(len, names)]
     return np.concatenate([text, np.frombuffer(b"".join([*names, b"\n"]), np.uint8)]), start, end
-
-
-def _prefixes(text: Array, spaces: Array) -> tuple[bytes, ...]:
-    """Return the prefix of the names of each namespace."""
-    spans = spaces[1 : 1 + spaces[0, 0]].tolist()
-    return (b"", *(text[begin:end].tobytes() + b"^" for begin, end in spans))
 
 
 # ------------------------------------------------------------------------------------------------------------- writing
