@@ -52,7 +52,6 @@ class Expansion:
     def check(self) -> None:
         """Raise a `Fault` unless the arrays fit together; the caller checks the vectors of a file."""
         problems, count, log = np.size(self.trials), np.size(self.rows), self.log
-        expect(np.shape(self.vectors)[:1] == (count,), f"the expansion has {count} vectors, but others")
         check_array("the trials", self.trials, "l", (problems,))
         check_array("the coefficients", self.coef, "d", (problems, count))
         check_array("the numbers of the support", self.rows, "l", (count,))
@@ -68,6 +67,8 @@ class Expansion:
         check_array("trial of the log", log.trial, "l", length)
         inside = np.all((log.trial >= 0) & (log.trial < self.trials[log.problem]))
         expect(inside, "trial of the log is beyond the trials of the expansion")
+        size = np.shape(self.vectors)[:1]
+        expect(size == (count,), f"the vectors of the expansion has shape {size}, where {(count,)} belongs. Fit again")
 
     def summed(self) -> Array:
         """Return the coefficients of the sum of f_p over all trials. The sum is exact where the steps are."""
