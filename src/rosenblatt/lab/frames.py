@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.sparse import sp
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.catalogue import estimator_class
 from rosenblatt.lab.scene import Scene
@@ -85,9 +86,8 @@ def record_scene(scene: Scene, subject: Subject | None = None) -> Recorded:
         X, y = scene.rows()
         Z, feature_map = scene.mapped(X)
         arguments = scene.arguments(Z, np.unique(y).size) | {"max_seconds": RUN_SECONDS}
-        if "keep" in scene.traits.declared:
-            arguments["keep"] = "last"  # the last weights on the page
         estimator = estimator_class(scene.learner)(**arguments)
+        Z = as_added(scene, Z)
     else:
         estimator, Z, y = subject
         X, feature_map = Z, _identity
@@ -97,6 +97,15 @@ def record_scene(scene: Scene, subject: Subject | None = None) -> Recorded:
             return Recorded(X, y, feature_map, None, estimator.fit(Z, y))
         recording = record(estimator, Z, y)
     return Recorded(X, y, feature_map, recording, estimator)
+
+
+def as_added(scene: Scene, Z: Array) -> Any:
+    """Return mapped rows as sparse ones for a linear learner.
+
+    The sums of sparse rows have a fixed order, and no product is fused with a sum: they are the same numbers on every
+    machine, and in the page's own engine.
+    """
+    return Z if scene.traits.kernel or not scene.traits.trials else sp.csr_matrix(Z)
 
 
 def _identity(rows: Array) -> Array:
@@ -160,7 +169,8 @@ def frames(scene: Scene, *, grid: int = GRID, subject: Subject | None = None) ->
         "trials_left_out": left_out,
         "version": version("rosenblatt"),
     }
-    return Frames(about | _ending(scene, recording, estimator, Z, y), arrays)
+    learned = Z if subject is not None else as_added(scene, Z)
+    return Frames(about | _ending(scene, recording, estimator, learned, y), arrays)
 
 
 def _numbers(scene: Scene, classes: Array, subject: Subject | None) -> list[int]:

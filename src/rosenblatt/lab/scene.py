@@ -17,7 +17,9 @@ from rosenblatt.lab.catalogue import (
     DATA,
     EPOCHS,
     FEATURES,
+    LARGEST,
     MAX_POINTS,
+    MAX_TRIALS,
     ORDERS,
     SEED,
     UNITS,
@@ -37,12 +39,10 @@ from rosenblatt.text import did_you_mean, short_repr
 
 Array = npt.NDArray[Any]
 
-MAX_TRIALS = 20_000
 MAX_COLUMNS = 50
 MAX_CLASSES = 4
 MAX_RACERS = 3
 MAX_QUERY_CHARACTERS = 1_000_000
-LARGEST = 1e6  # coordinate or weight; larger ones cannot be drawn
 LETTERS = "abcd"  # of the classes, in an address
 # For smaller values, estimators choose another constant for the bias than the 1 of the theorems.
 SMALL_VALUES = 0.5
@@ -231,10 +231,9 @@ class Scene:
         params = dict(self.params)
         if "shuffle" in declared:
             params |= {"shuffle": ORDERS[self.order][0], "random_state": self.seed, "max_iter": self.limit(len(Z))}
+            params["tol"] = None  # by the lectures' rules: no update, weights that return, or the last epoch
         if "intercept_scaling" in declared and 0 < np.mean(Z[Z != 0] ** 2) < SMALL_VALUES**2:
             params["intercept_scaling"] = 1.0
-        if params.get("budget") is not None:
-            params["tol"] = None  # otherwise the vectors of the best epoch are kept, not those of the last
         params = {control.name: control.default for control in self.traits.params if control.name == "eta0"} | params
         if self.start is not None:
             params["init"] = (list(self.start[:-1]), self.start[-1])

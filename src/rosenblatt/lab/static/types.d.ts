@@ -249,3 +249,61 @@ export interface Options {
   address?: boolean; // whether the state is kept in the address
   t?: number; // the first trial to show
 }
+
+// ------------------------------------------------------------------------------------------ the engine of the page
+
+/** A row: the columns and the values of its entries that are not zero. */
+export interface Row {
+  number: number;
+  at: Int32Array;
+  x: Float64Array;
+}
+
+/** What is learned from which rows, in which order. */
+export interface Task {
+  rows: Row[];
+  features: number;
+  label: Int32Array; // number of the class of each row
+  sign: number[][]; // [class][problem]: positive (1), negative (-1) or no example (0)
+  multiclass: string;
+  joint: boolean; // whether all classes are learned at once
+  names: number[]; // of the classes
+  order: string;
+  seed: number;
+  epochs: number; // at most
+  endings: Record<string, any>; // sentences of the catalogue
+  remedies: Record<string, string>;
+}
+
+export interface Plane {
+  w: Float64Array;
+  b: number;
+}
+
+/** What a trial counts. */
+export interface Outcome {
+  update: boolean;
+  mistake: boolean;
+  loss: number;
+}
+
+/** A learner as the engine sees it: `FirstOrder`, or `KernelPerceptron`. */
+export type PageLearner = any;
+
+/** A scene with its points and a value for each setting. */
+export interface CheckedScene {
+  data: string;
+  values: Record<string, any>; // of the controls of the data
+  learner: Learner & { rule: string; modes: string[] };
+  params: Record<string, any>;
+  features: string;
+  units: number;
+  seed: number;
+  epochs: number;
+  order: string;
+  start: number[] | null;
+  X: number[][];
+  labels: number[];
+  classes: number[];
+  multiclass: string;
+}
