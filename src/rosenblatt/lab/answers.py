@@ -9,13 +9,14 @@ import numpy as np
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.catalogue import one_of
-from rosenblatt.lab.frames import frames, surface, trace_table
+from rosenblatt.lab.frames import frames, surface
 from rosenblatt.lab.scene import Scene
 from rosenblatt.lab.theory import drawn_certificate
 from rosenblatt.lab.uploads import points_of_text
 from rosenblatt.text import short_repr
 
 MAX_TRIAL = 10_000_000
+VIEWS = ("sphere", "slice", "plane")
 
 Body = dict[str, Any]
 
@@ -25,7 +26,7 @@ _ANSWERS: dict[str, Callable[[Body], bytes | str | dict[str, Any]]] = {
     "surface": lambda body: surface(Scene.from_dict(body), trial_of(body), body.get("way", "vote")).to_bytes(),
     "table": lambda body: points_of_text(body.get("text"), body.get("label")),
     "code": lambda body: python_of(Scene.from_dict(body), trial_of(body)),
-    "trace": lambda body: trace_table(Scene.from_dict(body)),
+    "page": lambda body: page_of(Scene.from_dict(body), body),
 }
 
 
@@ -34,7 +35,7 @@ def answer(kind: str, body: Body) -> bytes | str | dict[str, Any]:
 
     Parameters
     ----------
-    kind : {"run", "certificate", "surface", "table", "code", "trace"}
+    kind : {"run", "certificate", "surface", "table", "code", "page"}
     body : dict
         From the page; every value is checked.
 
@@ -54,11 +55,23 @@ def trial_of(body: Body) -> int:
     return t
 
 
+def page_of(scene: Scene, body: Body) -> str:
+    """Return the lab as one HTML file that opens with a scene."""
+    # Imported here: it imports the code of a run from this module.
+    from rosenblatt.lab.page import lab_file
+
+    view = body.get("view", "sphere")
+    return lab_file(scene, {"t": trial_of(body), "view": one_of("view", view, VIEWS)})
+
+
 # ---------------------------------------------------------------------------------------------------------------- code
 
 
 def python_of(scene: Scene, t: int) -> str:
-    """Return a Python program of at most fifteen lines that gives the weights after a trial, bit for bit.
+    """Return a Python program of at most fifteen lines that gives the weights after a trial.
+
+    They are exact on whole numbers; elsewhere the last digits may differ, as the program learns from dense rows, whose
+    sums a processor may round in its own way.
 
     Parameters
     ----------

@@ -32,6 +32,8 @@ from rosenblatt.training import reasons
 
 Array = npt.NDArray[Any]
 
+# Parameters that the lab sets itself, from the order, the seed and the epochs of a scene, and for its theorems.
+SET_BY_LAB = ("shuffle", "random_state", "max_iter", "tol", "intercept_scaling")
 MAX_POINTS = 2000
 MAX_TRIALS = 20_000
 LARGEST = 1e6  # coordinate or weight; larger ones cannot be drawn
@@ -367,8 +369,8 @@ class LearnerTraits:
     modes : tuple of str
         How it learns several classes.
     params : tuple of Control
-    declared : frozenset of str
-        All parameters that the estimator has.
+    declared : mapping from str to object
+        All parameters that the estimator has, with their defaults.
     """
 
     name: str
@@ -377,7 +379,7 @@ class LearnerTraits:
     rule: str
     modes: tuple[str, ...]
     params: tuple[Control, ...]
-    declared: frozenset[str]
+    declared: Mapping[str, Any]
 
     @property
     def kernel(self) -> bool:
@@ -401,6 +403,7 @@ class LearnerTraits:
             "trials": self.trials,
             "start": "init" in self.declared,
             "modes": list(self.modes),
+            "defaults": {name: self.declared[name] for name in SET_BY_LAB if name in self.declared},
             "params": [control.described() for control in self.params],
         }
 
@@ -427,7 +430,8 @@ def _traits(name: str, kind: Any) -> LearnerTraits:
     # Where the modes depend on a parameter, all are offered; the estimator rejects those that do not go together.
     modes = kind.modes if isinstance(kind.modes, tuple) else kind.declared["multiclass"].words
     controls = tuple(_control(key, value, modes) for key, value in kind.declared.items() if value.lab)
-    return LearnerTraits(name, facts.title, facts.lecture, facts.rule, tuple(modes), controls, frozenset(kind.declared))
+    defaults = {key: value.default for key, value in kind.declared.items()}
+    return LearnerTraits(name, facts.title, facts.lecture, facts.rule, tuple(modes), controls, defaults)
 
 
 def _control(name: str, parameter: Parameter, modes: tuple[str, ...]) -> Control:

@@ -1,9 +1,8 @@
-"""Runs as arrays and bytes for the page, which only looks up trials and never learns."""
+"""Runs as arrays and bytes for the page. Its own engine, static/local.js, gives the same for the lectures' learners."""
 
 from __future__ import annotations
 
 import json
-import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -430,33 +429,3 @@ def _lead(scores: Array) -> Array:
     """Return by how much the best class is ahead of the second best."""
     ordered = np.sort(scores, axis=1)
     return np.asarray(ordered[:, -1] - ordered[:, -2])
-
-
-# -------------------------------------------------------------------------------------------------------------- table
-
-
-def trace_table(scene: Scene) -> str:
-    """Return the trials as CSV: trial, epoch, row from 1, class, scores, loss, mistake, update, weights after it."""
-    _, y, _, recording, _ = record_scene(scene)
-    if recording is None:
-        raise InvalidInput(f"{scene.learner} does not learn trial by trial, so there is no trace. Choose another.")
-    problems = recording.b.shape[1]
-    suffix = [""] if problems == 1 else [f" {p + 1}" for p in range(problems)]
-    columns = scene.learned_columns() if not scene.traits.kernel else [f"a{j + 1}" for j in range(recording.W.shape[2])]
-    weights = [f"{name}{end}" for end in suffix for name in (*(f"w {one}" for one in columns), "b")]
-    scores = [f"score{end}" for end in suffix]
-    lines = [",".join(["trial", "epoch", "row", "class", *scores, "loss", "mistake", "update", *weights])]
-    W = np.concatenate([recording.W, recording.b[..., None]], axis=2)
-    for k in range(recording.row.size):
-        row = int(recording.row[k])
-        values = [k + 1, recording.epoch[k], row + 1 if row >= 0 else "all", y[row] if row >= 0 else "all"]
-        numbers = [*recording.score[k], recording.loss[k]]
-        flags = [int(recording.mistakes[k] > 0), int(recording.updates[k] > 0)]
-        after = W[recording.at[k]].ravel()
-        lines.append(",".join([*map(str, values), *map(_number, numbers), *map(str, flags), *map(_number, after)]))
-    return "\n".join(lines) + "\n"
-
-
-def _number(value: Any) -> str:
-    number = float(value)
-    return "" if math.isnan(number) else repr(number)

@@ -51,7 +51,10 @@ const scattered = (random, centres, spread) => centres.map((at) => at.map((c, j)
  */
 function twoShapes(negative, positive, noise, seed) {
   const random = new Random(seed);
-  const [X, labels] = [[...negative, ...positive], [...negative.map(() => -1), ...positive.map(() => 1)]];
+  const [X, labels] = [
+    [...negative, ...positive],
+    [...negative.map(() => -1), ...positive.map(() => 1)],
+  ];
   const order = random.permutation(labels.length);
   const noisy = order.map((i) => X[i].map((value) => value + noise * random.normal()));
   return drawn(

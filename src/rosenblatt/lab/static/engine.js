@@ -109,7 +109,8 @@ class Cycle {
   constructor(vectors) {
     this.vectors = vectors;
     this.mark = this.copies();
-    [this.power, this.length] = [1, 1];
+    this.power = 1;
+    this.length = 1;
   }
 
   copies() {
@@ -146,7 +147,11 @@ export class Ending {
     this.length = null; // of a cycle, in epochs
     /** @type {Map<number, number>} */
     this.cycleEnds = new Map();
-    [this.last, this.rests, this.cycle, this.joint, this.zeroLoss] = [last, rests, cycle, joint, zeroLoss];
+    this.last = last;
+    this.rests = rests;
+    this.cycle = cycle;
+    this.joint = joint;
+    this.zeroLoss = zeroLoss;
     this.lowest = this.active.map(() => Infinity);
     this.stale = this.active.map(() => 0);
   }
@@ -277,7 +282,9 @@ export function train(task, learner, { eta0, schedule, batch }) {
   const scores = new Float64Array(problems);
   const into = batch ? learner.sums() : vectors; // what the trials change
   /** @type {number[]} */
-  const [mistakesByEpoch, lossByEpoch] = [[], []];
+  const mistakesByEpoch = [];
+  /** @type {number[]} */
+  const lossByEpoch = [];
   recording.keep(learner.weights());
 
   for (let epoch = 1; ending.active.length; epoch++) {
@@ -321,7 +328,10 @@ export function train(task, learner, { eta0, schedule, batch }) {
     learner.endEpoch(epoch, ending.active, updates);
     mistakesByEpoch.push(total(mistakes));
     lossByEpoch.push(total(loss) / rows.length);
-    const objective = () => learner.penalties().map((penalty, part) => loss[part] / rows.length + penalty);
+    const objective = () =>
+      learner
+        .penalties()
+        .map((/** @type {number} */ penalty, /** @type {number} */ part) => loss[part] / rows.length + penalty);
     const fits = (/** @type {number} */ part) => task.order !== "random" || learner.fits(part);
     ending.after(epoch, { mistakes, updates }, objective, fits);
   }

@@ -66,7 +66,9 @@ export class KernelPerceptron {
    * @param {number[][]} X
    */
   constructor(task, params, X) {
-    [this.task, this.X, this.margin] = [task, X, params.margin ?? 0];
+    this.task = task;
+    this.X = X;
+    this.margin = /** @type {number} */ (params.margin ?? 0);
     this.kernel = kernelOf(params, X);
     this.vectors = task.sign[0].map((_, problem) => ({
       problem,
@@ -82,9 +84,12 @@ export class KernelPerceptron {
     /** @type {Map<number, Float64Array>} */
     this.columns = new Map(); // similarities of a row with all rows
     this.states = 0;
-    [this.finite, this.restsWhenClean] = [true, true];
-    [this.linear, this.penalised, this.voted, this.derived] = [false, false, false, false];
-    [this.unit, this.zeroLoss, this.predictor] = [1, Infinity, ""];
+    // As of a linear learner: see `FirstOrder`.
+    this.finite = this.restsWhenClean = true;
+    this.linear = this.penalised = this.voted = this.derived = this.late = false;
+    this.unit = 1;
+    this.zeroLoss = Infinity;
+    this.predictor = "";
   }
 
   /** @param {Row} row */

@@ -323,8 +323,12 @@ export class FirstOrder {
    * @returns {Plane}
    */
   plane(v) {
-    const copy = Object.assign(new Vector(0, v.problem), v, { w: v.w.slice(), lag: v.lag.slice(), paid: v.paid.slice() });
-    if (this.l1) copy.w.forEach((_, j) => truncate(copy, j));
+    const copy = Object.assign(new Vector(0, v.problem), v, {
+      w: v.w.slice(),
+      lag: v.lag.slice(),
+      paid: v.paid.slice(),
+    });
+    if (this.l1) for (let j = 0; j < copy.w.length; j++) truncate(copy, j);
     if (this.l1 || !this.averaged) fold(copy);
     if (!this.averaged) return { w: copy.w, b: copy.b };
     const trials = Math.max(copy.seen - copy.skipped, 1);

@@ -13,6 +13,7 @@ import { checkedScene } from "./scene.js";
 /** @typedef {import("./types").CheckedScene} CheckedScene */
 /** @typedef {import("./types").Row} Row */
 /** @typedef {import("./types").Task} Task */
+/** @typedef {import("./types").Plane} Plane */
 /** @typedef {{about: any, arrays: Record<string, any>}} Frames */
 
 const GRID = 64;
@@ -86,6 +87,7 @@ function trained(checked, catalogue) {
       `A start of ${checked.start.length} numbers does not fit ${Z[0].length} weights and a bias of two classes.`,
     );
   }
+  /** @type {import("./types").PageLearner} */
   const learner = kernel ? new KernelPerceptron(task, params, X) : LEARNERS[entry.name](task, params);
   if (checked.start) learner.startFrom(checked.start);
   const { eta0 = 1, schedule = "constant", batch = false } = params;
@@ -94,7 +96,7 @@ function trained(checked, catalogue) {
 }
 
 /**
- * Return for each problem the score of a function of its weights over the trials: the votes of all weights.
+ * Return for each problem its states after the first update, each with the number of trials that it survived.
  * @param {any} learner
  * @param {Task} task
  * @param {any} recording
@@ -116,7 +118,7 @@ function survivors(learner, task, recording, until) {
       seen[p]++;
     }
   }
-  return { survived, seen };
+  return survived;
 }
 
 /**
@@ -129,7 +131,7 @@ function misses({ task, learner, run }) {
   let scores;
   if (!learner.linear) scores = (_, i) => learner.vectors.map((/** @type {any} */ v) => v.scores[i]);
   else if (learner.voted) {
-    const { survived } = survivors(learner, task, run.recording, run.recording.row.length);
+    const survived = survivors(learner, task, run.recording, run.recording.row.length);
     scores = (row) =>
       survived.map((/** @type {Map<number, number>} */ trials, /** @type {number} */ p) => {
         let votes = 0;
@@ -142,7 +144,7 @@ function misses({ task, learner, run }) {
       });
   } else {
     const planes = learner.planes();
-    scores = (row) => planes.map(({ w, b }) => dot(row, w) + b);
+    scores = (row) => planes.map((/** @type {Plane} */ { w, b }) => dot(row, w) + b);
   }
   return rows.reduce((wrong, row, i) => wrong + Number(winner(scores(row, i), sign, multiclass) !== label[i]), 0);
 }
@@ -171,7 +173,7 @@ export function localRun(scene, catalogue) {
   const box = boxOf(X);
   let grid = GRID;
   if (box && (kernel || checked.features !== "none")) {
-    const columns = kernel ? [...learner.slots.keys()].map((i) => X[i]) : Z[0].concat(1);
+    const columns = kernel ? [...learner.slots.keys()].map((/** @type {number} */ i) => X[i]) : Z[0].concat(1);
     if (columns.length > MOST_FINE_COLUMNS) grid = COARSE_GRID;
     const points = gridPoints(box, grid);
     const basis = kernel
@@ -192,7 +194,7 @@ export function localRun(scene, catalogue) {
   const names = columnsOf(scene, catalogue, X[0].length);
   const cut = task.epochs < checked.epochs && run.mistakes.length === task.epochs;
   const more = cut ? ` The lab shows at most ${countOf(task.epochs, "epoch")} of this many points.` : "";
-  const final = kernel ? null : learner.planes().map(({ w, b }) => [...w, b]);
+  const final = kernel ? null : learner.planes().map((/** @type {Plane} */ { w, b }) => [...w, b]);
   const about = {
     scene: sceneDict(checked, scene),
     classes: classNames(classes),
@@ -223,6 +225,37 @@ export function localRun(scene, catalogue) {
     final,
   };
   return { about, arrays };
+}
+
+/**
+ * Return the vote of all weights of two classes up to a trial, on a grid.
+ * @param {Scene & {t?: number}} scene
+ * @param {Catalogue} catalogue
+ * @returns {Frames}
+ */
+export function localVote(scene, catalogue) {
+  const checked = checkedScene(scene, catalogue);
+  const { task, learner, run } = trained(checked, catalogue);
+  const box = boxOf(checked.X);
+  if (!box || checked.features !== "none" || learner.vectors.length > 1 || !learner.linear) {
+    throw new Error("The scene has no surface. Choose two classes of points in the plane, without a feature map.");
+  }
+  const t = Math.min(scene.t ?? 0, run.recording.row.length);
+  const [survived] = survivors(learner, task, run.recording, t);
+  const score = Float32Array.from(gridPoints(box, GRID), ([x, y]) => {
+    let votes = 0;
+    for (const [state, count] of survived) {
+      const [w1, w2, b] = run.recording.states[state];
+      votes += count * Math.sign(w1 * x + w2 * y + b);
+    }
+    return votes / Math.max(t, 1);
+  });
+  const label = Uint8Array.from(score, (value) => Number(value > 0));
+  const cells = GRID * GRID;
+  return {
+    about: { t, way: "vote", box, grid: GRID },
+    arrays: { label: shaped(label, cells), score: shaped(score, cells) },
+  };
 }
 
 /** Return the powers of two from 2 to a number. */
@@ -258,8 +291,10 @@ function weightArrays({ task, learner, run }, theory, begins) {
   const { states, at } = run.recording;
   const [problems, width] = [learner.vectors.length, task.features + 1];
   const W = new Float64Array(states.length * problems * width);
-  states.forEach((/** @type {Float64Array} */ state, /** @type {number} */ s) => W.set(state, s * problems * width));
-  const squares = states.map((/** @type {Float64Array} */ state) => state.reduce((sum, value) => sum + value * value, 0));
+  for (const [s, state] of states.entries()) W.set(state, s * problems * width);
+  const squares = states.map((/** @type {Float64Array} */ state) =>
+    state.reduce((sum, value) => sum + value * value, 0),
+  );
   /** @type {Record<string, any>} */
   const arrays = {
     W: shaped(W, states.length, problems, width),
@@ -385,8 +420,7 @@ function theoryOf(checked, task, Z) {
 }
 
 /** @param {number[]} classes */
-const classNames = (classes) =>
-  classes.map((label) => (classes[0] < 0 && label > 0 ? `+${label}` : String(label)));
+const classNames = (classes) => classes.map((label) => (classes[0] < 0 && label > 0 ? `+${label}` : String(label)));
 
 /**
  * @param {Scene} scene

@@ -1,7 +1,7 @@
 // @ts-check
 /** The largest margin of a hyperplane through the origin: the point of the rows' convex hull that is closest to it. */
 
-const MOST_STEPS = 2000;
+const MOST_CORRALS = 2000;
 
 /**
  * Return the inner product.
@@ -57,7 +57,7 @@ export function widestMargin(rows) {
   let corral = [squares.indexOf(Math.min(...squares))];
   let share = [1];
   let x = rows[corral[0]].slice();
-  for (let step = 0; step < MOST_STEPS; step++) {
+  for (let step = 0; step < MOST_CORRALS; step++) {
     const scores = rows.map((row) => product(row, x));
     const lowest = scores.indexOf(Math.min(...scores));
     const square = product(x, x);

@@ -2,6 +2,7 @@
 /** Why a run ended, as a sentence: the templates are those of `rosenblatt.training.reasons`, in the catalogue. */
 
 /** @typedef {import("./types").Task} Task */
+/** @typedef {import("./types").Plane} Plane */
 /** @typedef {import("./types").PageLearner} PageLearner */
 /** @typedef {{ending: any, mistakes: number[], losses: number[], updates: number, wrong: number | null,
  *   batch: boolean}} Finished */
@@ -68,7 +69,10 @@ function beyond(learner) {
  * @param {PageLearner} learner
  */
 function cycleProves({ rows }, learner) {
-  const numbers = [...rows.map((row) => row.x), ...learner.vectors.map((v) => [...v.w, v.b])].flatMap((part) => [...part]);
+  const numbers = [
+    ...rows.map((row) => row.x),
+    ...learner.vectors.map((/** @type {Plane} */ v) => [...v.w, v.b]),
+  ].flatMap((part) => [...part]);
   const largest = Math.max(0, ...numbers.map(Math.abs));
   return numbers.every(Number.isInteger) && largest * (1 + rows.length) < 2 ** 53;
 }
@@ -81,8 +85,7 @@ function cycleProves({ rows }, learner) {
  */
 export function reasonOf(task, learner, run) {
   const { ending, mistakes, losses } = run;
-  /** @type {string[]} */
-  const { stops } = ending;
+  const stops = /** @type {string[]} */ (ending.stops);
   const all = task.endings;
   const words = !learner.linear ? all.kernel : !learner.finite ? all.loss : run.batch ? all.batch : all.perceptron;
   const origin = learner.linear && !learner.bias ? " through the origin" : "";
@@ -101,9 +104,7 @@ export function reasonOf(task, learner, run) {
     beyond: beyond(learner),
     every: ending.length === 1 ? "every epoch" : `every ${ending.length} epochs`,
     plane: learner.linear ? `${task.joint ? "set of hyperplanes" : "hyperplane"}${origin}` : "",
-    fewer_mistakes: falls(mistakes)
-      ? ": allow more epochs"
-      : `, and no longer fewer: ${inVain}; ${beyond(learner)}`,
+    fewer_mistakes: falls(mistakes) ? ": allow more epochs" : `, and no longer fewer: ${inVain}; ${beyond(learner)}`,
     less_loss: falls(losses) ? ": allow more epochs" : `, and it no longer falls: ${inVain}`,
   };
   const filled = (/** @type {string} */ template) =>

@@ -53,10 +53,7 @@ export const leastMeanSquares = () =>
 export const normalisedLeastMeanSquares = () =>
   rule(
     "normalised_least_mean_squares",
-    (margin, square, rate) => [
-      square === 0 ? 0 : (rate * (1 - margin)) / square,
-      0.5 * (1 - margin) * (1 - margin),
-    ],
+    (margin, square, rate) => [square === 0 ? 0 : (rate * (1 - margin)) / square, 0.5 * (1 - margin) * (1 - margin)],
     { zeroLoss: 0.5 },
   );
 

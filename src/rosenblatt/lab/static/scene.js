@@ -106,9 +106,7 @@ export function checkedScene(scene, catalogue) {
   const params = checkedValues(learner.params, scene.params ?? {});
   const features = oneOf("features", catalogue.features, scene.features ?? "none").name;
   if (features !== "none" && learner.kernel) {
-    throw new Error(
-      `features='${features}' are for linear learners; ${learner.name} has a kernel. Choose 'none'.`,
-    );
+    throw new Error(`features='${features}' are for linear learners; ${learner.name} has a kernel. Choose 'none'.`);
   }
   const [seed, epochs] = (catalogue.run ?? []).map((control) => checkedValue(control, scene[control.name]));
   const unitsControl = catalogue.features.flatMap((one) => one.controls ?? []).find((one) => one.name === "units");
@@ -125,5 +123,20 @@ export function checkedScene(scene, catalogue) {
   if (classes.length > 2 && !modes.includes(multiclass)) {
     throw new Error(`${learner.name} cannot learn all classes jointly. Choose multiclass=${modes.join(", ")}.`);
   }
-  return { data: scene.data, values, learner, params, features, units, seed, epochs, order, start, X, labels, classes, multiclass };
+  return {
+    data: scene.data,
+    values,
+    learner,
+    params,
+    features,
+    units,
+    seed,
+    epochs,
+    order,
+    start,
+    X,
+    labels,
+    classes,
+    multiclass,
+  };
 }

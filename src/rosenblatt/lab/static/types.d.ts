@@ -4,7 +4,7 @@ export type Point = [number, number];
 export type Vector = ArrayLike<number>;
 export type Box = [Point, Point]; // [[x low, x high], [y low, y high]]
 
-/** Sends a question to the engine: by fetch in the page, by a message in a notebook, from embedded bytes in a file. */
+/** Asks a question: of the page's own engine, or of Python by fetch or by a message of a notebook. */
 export type Ask = (kind: string, body?: object) => Promise<any>;
 
 export interface Racer {
@@ -67,6 +67,7 @@ export interface Learner extends Named {
   multiclass: boolean;
   trials: boolean;
   start?: boolean;
+  defaults: Record<string, any>; // of parameters that the lab sets itself
   params: Control[];
 }
 
@@ -91,12 +92,16 @@ export interface Chapter {
 }
 
 export interface Catalogue {
-  data: (Named & { classes: number; controls: Control[]; columns?: string[] })[];
+  data: (Named & { classes: number; controls: Control[]; columns?: string[]; rows?: number[][] })[];
   learners: Learner[];
   orders: Named[];
   features: (Named & { controls?: Control[] })[];
   run?: Control[];
   chapters: Chapter[];
+  limits: { points: number; trials: number; largest: number };
+  endings: Record<string, any>; // why a run ended, with placeholders
+  remedies: Record<string, string>; // against weights that grow without end, by rule
+  version: string;
 }
 
 export interface About {
@@ -129,7 +134,7 @@ export interface About {
 /** A run as the engine recorded it. */
 export interface Run {
   about: About;
-  bytes: ArrayBuffer;
+  arrays: Record<string, any>; // as they were recorded
   trials: number;
   n: number;
   d: number; // of the points
@@ -247,6 +252,7 @@ export interface Options {
   certificate?: Certificate | null;
   editable?: boolean; // whether an engine can be asked for other runs
   address?: boolean; // whether the state is kept in the address
+  page?: (scene: object) => Promise<string> | string; // returns the lab as one HTML file, with a scene
   t?: number; // the first trial to show
 }
 
