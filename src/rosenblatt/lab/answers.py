@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ _ANSWERS: dict[str, Callable[[Body], bytes | str | dict[str, Any]]] = {
     "surface": lambda body: surface(Scene.from_dict(body), trial_of(body), body.get("way", "vote")).to_bytes(),
     "table": lambda body: points_of_text(body.get("text"), body.get("label")),
     "code": lambda body: python_of(Scene.from_dict(body), trial_of(body)),
-    "page": lambda body: page_of(Scene.from_dict(body), body),
+    "page": lambda body: page_of(body),
 }
 
 
@@ -55,13 +57,33 @@ def trial_of(body: Body) -> int:
     return t
 
 
-def page_of(scene: Scene, body: Body) -> str:
+def look_of(body: Body) -> dict[str, Any]:
+    """Return how a page looks at a scene: the trial, and the view of weight space."""
+    return {"t": trial_of(body), "view": one_of("view", body.get("view", VIEWS[0]), VIEWS)}
+
+
+def page_of(body: Body) -> str:
     """Return the lab as one HTML file that opens with a scene."""
     # Imported here: it imports the code of a run from this module.
     from rosenblatt.lab.page import lab_file
 
-    view = body.get("view", "sphere")
-    return lab_file(scene, {"t": trial_of(body), "view": one_of("view", view, VIEWS)})
+    return lab_file(Scene.from_dict(body), look_of(body))
+
+
+def read_scene(path: Path) -> tuple[Scene, dict[str, Any]]:
+    """Return the scene in a file that the lab has saved, and how to look at it.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is not a scene.
+    """
+    try:
+        body = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # JSON, or the encoding
+        raise InvalidInput(f"{path} is not a scene of the lab ({error}). Export one as scene.json.") from None
+    scene = Scene.from_dict(body)
+    return scene, look_of(body)
 
 
 # ---------------------------------------------------------------------------------------------------------------- code

@@ -19,10 +19,14 @@ const LEAST_EPOCHS = 10;
  */
 export function general(value, digits = 6) {
   if (!Number.isFinite(value)) return value > 0 ? "inf" : value < 0 ? "-inf" : "nan";
-  const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
+  let [mantissa, exponent] = value.toExponential(digits - 1).split("e");
+  // Of a tie, JavaScript takes the larger number and Python the even one.
+  const exact = value.toExponential(60).split("e")[0];
+  const [kept, rest] = [exact.slice(0, mantissa.length), exact.slice(mantissa.length)];
+  if (/^50*$/.test(rest) && "02468".includes(kept[kept.length - 1])) mantissa = kept;
   const short = (/** @type {string} */ text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
   const e = Number(exponent);
-  if (e >= -4 && e < digits) return short(value.toFixed(Math.max(0, digits - 1 - e)));
+  if (e >= -4 && e < digits) return short(Number(`${mantissa}e${e}`).toFixed(Math.max(0, digits - 1 - e)));
   return `${short(mantissa)}e${e < 0 ? "-" : "+"}${String(Math.abs(e)).padStart(2, "0")}`;
 }
 
