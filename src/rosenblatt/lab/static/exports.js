@@ -110,7 +110,7 @@ export function save(name, content) {
 /**
  * Return the entries of the export menu.
  * @param {{pictures: () => SVGSVGElement[], ground: () => string, run: () => import("./types").Run,
- *   state: () => object, page: () => Promise<string>, code: () => Promise<string>, failed: (error: unknown) => void}} from
+ *   state: () => object, page: (() => Promise<string>) | null, code: () => Promise<string>, failed: (error: unknown) => void}} from
  */
 export function exportEntries(from) {
   const text = (/** @type {string} */ content, /** @type {string} */ type) => new Blob([content], { type });
@@ -128,8 +128,9 @@ export function exportEntries(from) {
       () => new Blob([packArrays(from.run())], { type: "application/octet-stream" }),
     ],
     ["Python", "lab.py", async () => text(await from.code(), "text/x-python")],
-    ["Lab, one HTML file", "lab.html", async () => text(await from.page(), "text/html")],
   ];
+  const { page } = from;
+  if (page) kinds.push(["Lab, one HTML file", "lab.html", async () => text(await page(), "text/html")]);
   return kinds.map(([title, name, content]) =>
     button(title, `Save ${name}`, async () => {
       try {

@@ -516,7 +516,7 @@ function createLab(root, ask, options, catalogue, editable) {
         ground: () => getComputedStyle(frame.pattern.section).backgroundColor,
         run: () => runs[0],
         state,
-        page: () => ask("page", state()),
+        page: editable ? () => ask("page", state()) : null,
         code: pythonCode,
         failed: complain,
       }),
