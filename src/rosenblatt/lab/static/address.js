@@ -103,11 +103,12 @@ function packPoints(points) {
 }
 
 /**
- * Return the points of a packed text.
+ * Return the points of a packed text; none if it is damaged.
  * @param {string} text
  * @returns {number[][]}
  */
 function unpackPoints(text) {
+  if (!/^[\w-]+$/.test(text) || text.length % 4 === 1) return [];
   const bytes = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   let at = 0;
   const next = () => {
@@ -122,7 +123,7 @@ function unpackPoints(text) {
   const [decimals, width] = [next(), next()];
   const points = [];
   let before = new Array(width).fill(0);
-  while (at < bytes.length && width) {
+  while (at < bytes.length && width > 0 && width <= 50) {
     let label = 0;
     before = before.map((value, j) => {
       let unsigned = next();

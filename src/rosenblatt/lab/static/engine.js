@@ -1,5 +1,5 @@
 // @ts-check
-/** The engine of the page: presents the rows, one trial after the other, until the run ends, and records every trial. */
+/** The engine of the page: presents the rows one by one until the run ends, and records every trial. */
 import { Random } from "./random.js";
 
 /** @typedef {import("./types").Row} Row */
@@ -101,7 +101,7 @@ const SCHEDULES = {
   step: (epoch) => 0.5 ** Math.floor((epoch - 1) / 10),
 };
 
-// ----------------------------------------------------------------------------------------------------- the end of a run
+// ---------------------------------------------------------------------------------------------------- the end of a run
 
 /** Brent's search for weights that return to an earlier value at the end of an epoch. */
 class Cycle {

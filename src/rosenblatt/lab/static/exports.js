@@ -110,7 +110,8 @@ export function save(name, content) {
 /**
  * Return the entries of the export menu.
  * @param {{pictures: () => SVGSVGElement[], ground: () => string, run: () => import("./types").Run,
- *   state: () => object, page: (() => Promise<string>) | null, code: () => Promise<string>, failed: (error: unknown) => void}} from
+ *   state: () => object, page: (() => Promise<string>) | null, code: () => Promise<string>,
+ *   failed: (error: unknown) => void}} from
  */
 export function exportEntries(from) {
   const text = (/** @type {string} */ content, /** @type {string} */ type) => new Blob([content], { type });

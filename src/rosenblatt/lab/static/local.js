@@ -267,16 +267,14 @@ const powers = (/** @type {number} */ most) =>
 /** @param {any} recording @param {number[]} epochsEnd */
 function trialArrays(recording, epochsEnd) {
   const trials = recording.row.length;
-  const bits = Uint8Array.from(
-    recording.row,
-    (_, /** @type {number} */ t) => (recording.mistakes[t] > 0 ? 1 : 0) + (recording.updates[t] > 0 ? 2 : 0),
-  );
+  const bits = new Uint8Array(trials);
+  for (let t = 0; t < trials; t++) bits[t] = (recording.mistakes[t] > 0 ? 1 : 0) + (recording.updates[t] > 0 ? 2 : 0);
   for (const end of epochsEnd) bits[end - 1] += 4;
   return {
-    row: shaped(Int32Array.from(recording.row), trials),
-    at: shaped(Int32Array.from(recording.at), trials),
-    score: shaped(Float64Array.from(recording.score), trials, recording.problems),
-    loss: shaped(Float64Array.from(recording.loss), trials),
+    row: shaped(new Int32Array(recording.row), trials),
+    at: shaped(new Int32Array(recording.at), trials),
+    score: shaped(new Float64Array(recording.score), trials, recording.problems),
+    loss: shaped(new Float64Array(recording.loss), trials),
     mistake: shaped(bits, trials),
   };
 }
