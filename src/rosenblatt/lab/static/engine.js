@@ -303,8 +303,8 @@ export function train(task, learner, { eta0, schedule, batch }) {
         mistakes[part] += outcome.mistake;
         updates[part] += outcome.update;
         loss[part] += outcome.loss * learner.unit;
-        trial.mistakes += outcome.mistake;
-        trial.updates += outcome.update;
+        trial.mistakes += Number(outcome.mistake);
+        trial.updates += Number(outcome.update);
         trial.loss += outcome.loss * learner.unit;
       }
       if (batch) continue;

@@ -154,8 +154,8 @@ export class KernelPerceptron {
   endEpoch() {
     if (this.vectors.every((v) => v.scores.every(Number.isFinite))) return;
     throw new Error(
-      "The scores overflowed float64: similarities are too large. Scale the data, for example with StandardScaler, or " +
-        "lower gamma or degree.",
+      "The scores overflowed float64: similarities are too large. Scale the data, for example with StandardScaler, " +
+        "or lower gamma or degree.",
     );
   }
 

@@ -381,7 +381,7 @@ function createLab(root, ask, options, catalogue, editable) {
     const panel = frame.tabs.panel("Python");
     if (!code.parentNode) {
       const copy = button("Copy", "Copy the code", () => navigator.clipboard?.writeText(code.textContent ?? ""));
-      panel.append(make("p", { class: "soft" }, "This gives the weights on the screen, bit for bit."), code, copy);
+      panel.append(make("p", { class: "soft" }, "This gives the weights on the screen."), code, copy);
     }
     try {
       code.textContent = await pythonCode();

@@ -449,7 +449,10 @@ class Pocket extends FirstOrder {
 
 /** Winnow (Littlestone 1988): weights factor^theta, and factor^theta - factor^-theta in the balanced form. */
 class Winnow extends FirstOrder {
-  /** @param {Task} task @param {{balanced: boolean, factor: number, threshold: number, eliminate: boolean, bias: number}} how */
+  /**
+   * @param {Task} task
+   * @param {{balanced: boolean, factor: number, threshold: number, eliminate: boolean, bias: number}} how
+   */
   constructor(task, how) {
     super(task, perceptronRule(0), { bias: how.balanced ? how.bias : 0 });
     this.how = how;

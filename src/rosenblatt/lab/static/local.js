@@ -87,8 +87,8 @@ function trained(checked, catalogue) {
       `A start of ${checked.start.length} numbers does not fit ${Z[0].length} weights and a bias of two classes.`,
     );
   }
-  /** @type {import("./types").PageLearner} */
-  const learner = kernel ? new KernelPerceptron(task, params, X) : LEARNERS[entry.name](task, params);
+  const made = kernel ? new KernelPerceptron(task, params, X) : LEARNERS[entry.name](task, params);
+  const learner = /** @type {import("./types").PageLearner} */ (/** @type {unknown} */ (made));
   if (checked.start) learner.startFrom(checked.start);
   const { eta0 = 1, schedule = "constant", batch = false } = params;
   const run = train(task, learner, { eta0, schedule, batch });
@@ -158,7 +158,7 @@ function misses({ task, learner, run }) {
 export function localRun(scene, catalogue) {
   const checked = checkedScene(scene, catalogue);
   const made = trained(checked, catalogue);
-  const { task, learner, run, map, Z, kernel } = made;
+  const { task, learner, run, Z, kernel } = made;
   const { recording } = run;
   const { X, classes, params } = checked;
   const theory = theoryOf(checked, task, Z);
@@ -173,19 +173,9 @@ export function localRun(scene, catalogue) {
   const box = boxOf(X);
   let grid = GRID;
   if (box && (kernel || checked.features !== "none")) {
-    const columns = kernel ? [...learner.slots.keys()].map((/** @type {number} */ i) => X[i]) : Z[0].concat(1);
-    if (columns.length > MOST_FINE_COLUMNS) grid = COARSE_GRID;
-    const points = gridPoints(box, grid);
-    const basis = kernel
-      ? (/** @type {number} */ k, /** @type {number[]} */ point) => learner.kernel(columns[k], point)
-      : null;
-    const cells = points.length;
-    const phi = new Float32Array(columns.length * cells);
-    points.forEach((point, i) => {
-      const mapped = basis ? null : [...map(point), 1];
-      for (let k = 0; k < columns.length; k++) phi[k * cells + i] = mapped ? mapped[k] : (basis?.(k, point) ?? 0);
-    });
-    Object.assign(arrays, { phi: shaped(phi, columns.length, cells) });
+    const phi = basisOnGrid(made, X, box);
+    grid = Math.sqrt(phi.shape[1]);
+    Object.assign(arrays, { phi });
   }
   const wrong = misses(made);
   const updates = recording.updates.reduce((sum, count) => sum + (params.batch ? Math.min(count, 1) : count), 0);
@@ -468,4 +458,23 @@ function gridPoints(box, size) {
     Array.from({ length: size }, (_, i) => low + (i * (high - low)) / (size - 1));
   const across = line(box[0], box[1]);
   return line(box[2], box[3]).flatMap((y) => across.map((x) => [x, y]));
+}
+
+/**
+ * Return the basis on a grid, whose product with the weights gives f there: similarities with the rows that were ever
+ * mistaken, or mapped features and a 1. The grid is coarser if there are many.
+ * @param {ReturnType<typeof trained>} made
+ * @param {number[][]} X
+ * @param {number[]} box
+ */
+function basisOnGrid({ learner, map, Z, kernel }, X, box) {
+  const vectors = kernel ? Array.from(learner.slots.keys(), (i) => X[i]) : [];
+  const columns = kernel ? vectors.length : Z[0].length + 1;
+  const points = gridPoints(box, columns > MOST_FINE_COLUMNS ? COARSE_GRID : GRID);
+  const phi = new Float32Array(columns * points.length);
+  points.forEach((point, i) => {
+    const values = kernel ? vectors.map((x) => learner.kernel(x, point)) : [...map(point), 1];
+    for (let k = 0; k < columns; k++) phi[k * points.length + i] = values[k];
+  });
+  return shaped(phi, columns, points.length);
 }

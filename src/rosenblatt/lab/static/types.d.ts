@@ -293,8 +293,40 @@ export interface Outcome {
   loss: number;
 }
 
-/** A learner as the engine sees it: `FirstOrder`, or `KernelPerceptron`. */
-export type PageLearner = any;
+/** A learner as the engine sees it: `FirstOrder`, or `KernelPerceptron`. Its vectors are its own affair. */
+export interface PageLearner {
+  vectors: any[]; // one for each problem
+  finite: boolean; // whether separable rows cause finitely many updates
+  restsWhenClean: boolean; // whether an epoch without an update changes nothing
+  linear: boolean;
+  penalised: boolean;
+  voted: boolean;
+  derived: boolean; // whether the weights that predict are not those that learn
+  late: boolean; // whether an average restarts in epochs 2, 4, 8, ...
+  predictor: string; // what predicts, if not the last weights
+  unit: number; // of the weights
+  zeroLoss: number;
+  score(vector: any, row: Row): number;
+  trial(vector: any, row: Row, sign: number, score: number, rate: number): Outcome;
+  jointTrial(vectors: any[], row: Row, c: number, scores: ArrayLike<number>, rate: number): Outcome;
+  weights(): Float64Array;
+  beginEpoch(epoch: number, vectors: any[]): void;
+  endEpoch(epoch: number, active: number[], updates: number[]): void;
+  penalties(): number[];
+  fits(part: number): boolean;
+  // Of linear learners alone:
+  rule: { name: string };
+  bias: number;
+  averaged: boolean;
+  sums(): any[];
+  addSums(sums: any[]): void;
+  startFrom(start: number[]): void;
+  planes(): Plane[];
+  // Of the kernel perceptron alone:
+  slots: Map<number, number>; // of the rows that were ever mistaken
+  log: { slot: number; problem: number; step: number; state: number }[];
+  kernel(x: ArrayLike<number>, z: ArrayLike<number>): number;
+}
 
 /** A scene with its points and a value for each setting. */
 export interface CheckedScene {
