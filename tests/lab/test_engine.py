@@ -161,7 +161,7 @@ def test_the_program_is_pythons():
     "change",
     [
         {"learner": "Percepton"},
-        {"data": "ore"},
+        {"data": "nor"},
         {"order": "sorted"},
         {"features": "cubic"},
         {"epochs": 0},
