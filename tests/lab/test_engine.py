@@ -31,6 +31,12 @@ SEARCHED = {"gamma": 1e-6, "w_star": 1e-4, "dot": 1e-4}
 WHOLE = ("or", "and", "xor", "spam")
 
 
+@pytest.fixture(autouse=True)
+def _no_time_limit(monkeypatch):
+    """Let Python's engine run to the end on a busy machine, too: the page has no limit."""
+    monkeypatch.setattr("rosenblatt.lab.frames.RUN_SECONDS", None)
+
+
 def scene_of(name, seed):
     scene = random_scene(name, 1000 + seed)
     params = {key: value for key, value in scene.params if key not in ("budget", "budget_rule")}
