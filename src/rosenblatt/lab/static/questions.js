@@ -9,11 +9,14 @@ import { pythonOf } from "./python.js";
 
 const INSTALL = 'pip install "rosenblatt[lab]", and then: rosenblatt lab';
 
-/** @type {Record<string, (body: any, catalogue: Catalogue) => any>} */
+/**
+ * What the page answers itself: the answer, and what it lacks for a scene, empty if nothing.
+ * @type {Record<string, {answer: (scene: any, catalogue: Catalogue) => any, lacks: (scene: any) => string}>}
+ */
 const IN_PAGE = {
-  run: localRun,
-  surface: localVote,
-  code: pythonOf,
+  run: { answer: localRun, lacks: lacking },
+  surface: { answer: localVote, lacks: lacking },
+  code: { answer: pythonOf, lacks: lacking },
 };
 
 /**
@@ -25,11 +28,11 @@ const IN_PAGE = {
 export function createAsk(catalogue, python) {
   return async (kind, body = {}) => {
     if (kind === "catalogue") return catalogue;
-    const scene = /** @type {any} */ (body);
-    const missing = kind in IN_PAGE ? lacking(scene) : "";
-    if (kind in IN_PAGE && !missing) return IN_PAGE[kind](scene, catalogue);
+    const own = IN_PAGE[kind];
+    const missing = own ? own.lacks(body) : "A proof";
+    if (own && !missing) return own.answer(body, catalogue);
     if (python) return python(kind, body);
-    if (kind === "table") return pointsOfText(scene.text ?? "", catalogue);
-    throw new Error(`${missing || "This proof"} needs the installed lab. Run: ${INSTALL}.`);
+    if (kind === "table") return pointsOfText(/** @type {{text?: string}} */ (body).text ?? "", catalogue);
+    throw new Error(`${missing} needs the installed lab. Run: ${INSTALL}.`);
   };
 }
