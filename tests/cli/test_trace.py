@@ -23,7 +23,7 @@ def test_trials_are_those_of_the_library(tmp_path):
 
 def test_tables_for_the_classroom_are_those_of_the_library(tmp_path):
     (tmp_path / "or.csv").write_text("x1,x2,or\n0,0,no\n1,0,yes\n0,1,yes\n1,1,yes\n")
-    for form in ("text", "html", "latex"):
+    for form in ("text", "markdown", "html", "latex"):
         told = run("trace", tmp_path / "or.csv", "--table", form).stdout.rstrip("\n")
         assert told == rosenblatt.trial_table(rosenblatt.trace(X, Y), form)
     short = run("trace", tmp_path / "or.csv", "--table", "text", "--mistakes-only", "--trials", 3).stdout

@@ -1,4 +1,4 @@
-"""Answers to the questions of a page; the Python code among them gives the weights on its screen, bit for bit."""
+"""Answers to the questions of a page; the Python code among them gives the weights on its screen."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ from scenes import random_scene
 
 
 def test_every_kind_of_question_has_an_answer_of_its_type():
-    kinds = {"run": bytes, "surface": bytes, "code": str, "trace": str}
+    kinds = {"run": bytes, "surface": bytes, "code": str, "page": str}
     kinds |= dict.fromkeys(("certificate", "table"), dict)
     assert set(_ANSWERS) == set(kinds)
     for kind, wanted in kinds.items():
@@ -44,7 +44,7 @@ warnings.simplefilter("ignore")
 for program in json.load(sys.stdin):
     names = {}
     exec(compile(program, "shown", "exec"), names)
-    sys.stderr.write(json.dumps([names["w"].tobytes().hex(), names["b"].tobytes().hex()]) + "\\n")
+    sys.stderr.write(json.dumps([names["w"].tolist(), names["b"].tolist()]) + "\\n")
 """
 
 
@@ -80,9 +80,12 @@ def test_every_program_gives_the_weights_on_the_screen():
     answers = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("[")]
     assert len(answers) == len(chosen) >= 30
     for (scene, t), program, (w, b) in zip(chosen, programs, answers, strict=True):
-        wanted_w, wanted_b = shown(scene, t)
-        assert w == np.ascontiguousarray(wanted_w).tobytes().hex(), program
-        assert b == np.ascontiguousarray(wanted_b).tobytes().hex(), program
+        # A processor may round the sums of dense rows in its own way; of whole numbers they are exact.
+        whole = scene.data in ("or", "and", "xor", "spam") and scene.traits.rule == "perceptron" and not scene.params
+        for found, wanted in zip((w, b), shown(scene, t), strict=True):
+            np.testing.assert_allclose(
+                found, wanted, rtol=0 if whole else 1e-9, atol=0 if whole else 1e-9, err_msg=program
+            )
 
 
 @pytest.mark.parametrize("name", learner_names())
@@ -103,7 +106,7 @@ def test_the_first_screen_is_ten_lines():
         "from rosenblatt.datasets import logical\n"
         "\n"
         'X, y = logical("or")\n'
-        "run = record(Perceptron(shuffle=False, max_iter=100), X, y)\n"
+        "run = record(Perceptron(shuffle=False, max_iter=100, tol=None), X, y)\n"
         "state = run.at[9 - 1]  # after trial 9\n"
         "w, b = run.W[state], run.b[state]\n"
         "print(w, b)\n"

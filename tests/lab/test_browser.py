@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from rosenblatt import KernelPerceptron, learner, trace
 from rosenblatt.datasets import logical
 from rosenblatt.lab.catalogue import learner_names
-from rosenblatt.lab.frames import frames, record_scene
-from rosenblatt.lab.page import one_file
+from rosenblatt.lab.frames import Frames, frames, record_scene
+from rosenblatt.lab.page import export_lab, one_file
 from rosenblatt.lab.scene import Scene
 from scenes import PER_LEARNER, random_scene
 
@@ -30,7 +30,7 @@ RUNS_OF_THE_SITE = Path(__file__).parents[2] / "docs" / "static" / "runs.js"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM = os.environ.get("ROSENBLATT_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 KEY = "key"
-MOST_BYTES = 100_000  # of the first load
+MOST_BYTES = 150_000  # of the first load
 PATIENCE_MS = 120_000  # with a busy machine
 
 pytestmark = [
@@ -333,7 +333,7 @@ def test_points_are_drawn_dragged_flipped_removed_and_all_of_it_undone(lab):
 
 
 def test_while_dragging_one_request_is_under_way_and_the_newest_wins(lab):
-    lab.open("data=clouds&n=24")
+    lab.open("data=clouds&n=24&learner=AROW")  # which the page's own engine lacks
     running, most, made = set(), [0], [0]
 
     def began(request):
@@ -463,7 +463,7 @@ def test_an_average_has_a_boundary_of_its_own_and_hairs(lab):
 def test_a_run_that_takes_long_is_said_to_be_on_its_way(lab):
     held = []
     lab.page.route("**/run", lambda route: held.append(route))
-    lab.page.goto(lab.address)
+    lab.page.goto(f"{lab.address}#learner=AROW")
     lab.page.wait_for_selector(".narration:text('Learning \u2026')")
     assert len(held) == 1
     held.pop().continue_()
@@ -602,12 +602,23 @@ def test_the_address_brings_everything_back(lab, hash):
             assert not lab.page.locator(f"[data-part={name}]").first.is_visible()
 
 
-@pytest.mark.parametrize("hash", ["data=nothing", "learner=<script>", "data=points&p=x", "param.eta0=-1", "epochs=1e9"])
+@pytest.mark.parametrize("hash", ["data=points&p=x", "data=points&q=!", "param.eta0=-1", "epochs=1e9", "seed=none"])
 def test_a_wrong_address_is_rejected_with_a_message(lab, hash):
     lab.refused = True
     lab.open(hash)
     assert lab.page.locator("#lab").get_attribute("data-ready") == "failed"
     assert len(lab.text(".narration")) > 20
+
+
+@pytest.mark.parametrize("hash", ["data=nothing", "learner=<script>", "later=1", "param.later=1", "order=&features=x"])
+def test_unknown_parts_of_an_address_are_left_out_with_a_note(lab, hash):
+    lab.open(f"{hash}&t=2")
+    for key in [part.partition("=")[0] for part in hash.split("&")]:
+        assert key in lab.text(".say .end")
+    assert "left it out" in lab.text(".say .end")
+    assert (lab.t, lab.value("lab.run.n"), lab.value("lab.scene.learner")) == (2, 4, "Perceptron")
+    lab.press("ArrowRight")
+    assert "left it out" not in lab.text(".say .end")
 
 
 @pytest.mark.parametrize(
@@ -698,24 +709,47 @@ def test_a_run_in_a_frame_follows_the_switch_of_the_document_around_it(browser, 
     assert not faults
 
 
+def export(lab, name, folder):
+    """Save a file from the export menu; return its path."""
+    lab.press("e")
+    with lab.page.expect_download() as download:
+        lab.page.locator("details[data-part=export]").locator(f"button[title='Save {name}']").click()
+    assert download.value.suggested_filename == name
+    download.value.save_as(folder / name)
+    lab.press("e")
+    return folder / name
+
+
 def test_everything_can_be_taken_away(lab, tmp_path):
     lab.open("data=or&t=9")
     saved = {}
-    for title in ("Picture, PNG", "Picture, SVG", "Trials, CSV", "Scene, JSON", "Run, safetensors", "Python"):
-        lab.press("e")
-        with lab.page.expect_download() as download:
-            lab.page.locator("details[data-part=export]").get_by_role("button", name=title).click()
-        path = tmp_path / download.value.suggested_filename
-        download.value.save_as(path)
-        saved[path.name] = path.read_bytes()
-        lab.press("e")
+    for title in (
+        "lab.png",
+        "lab.svg",
+        "points.csv",
+        "trials.csv",
+        "scene.json",
+        "run.safetensors",
+        "lab.py",
+        "lab.html",
+    ):
+        saved[title] = export(lab, title, tmp_path).read_bytes()
     assert saved["lab.png"].startswith(b"\x89PNG")
     assert saved["lab.svg"].startswith(b"<svg")
     assert b"class=" not in saved["lab.svg"]
     assert len(saved["trials.csv"].splitlines()) == 25
     assert json.loads(saved["scene.json"])["t"] == 9
-    run = frames(Scene.from_query("data=or"))
-    assert saved["run.safetensors"] == run.to_bytes()
+    assert saved["trials.csv"].decode().splitlines()[:3] == [
+        "trial,epoch,row,x1,x2,class,score,loss,mistake,update,w x1,w x2,b",
+        "1,1,1,0,0,-1,0,0,1,1,0,0,-1",
+        "2,1,2,1,0,+1,-1,1,1,1,1,0,0",
+    ]
+    assert saved["points.csv"].decode().splitlines() == ["x1,x2,class", "0,0,-1", "1,0,+1", "0,1,+1", "1,1,+1"]
+    run, wanted = Frames.from_bytes(saved["run.safetensors"]), frames(Scene.from_query("data=or"))
+    assert run.arrays.keys() == wanted.arrays.keys()
+    for name in run.arrays.keys() - {"dot"}:
+        np.testing.assert_array_equal(run.arrays[name], wanted.arrays[name])
+    assert saved["lab.html"].startswith(b"<!doctype html>")
     (tmp_path / "check.py").write_bytes(saved["lab.py"] + b"\nprint([*w, b])\n")
     done = subprocess.run([sys.executable, tmp_path / "check.py"], capture_output=True, text=True, check=True)
     printed = [float(v) for v in re.findall(r"-?\d+\.?\d*", done.stdout.splitlines()[-1].replace("np.float64", ""))]
@@ -730,6 +764,112 @@ def test_the_python_follows_the_screen(lab):
     lab.press("End")
     lab.wait(f"document.querySelector('.code').textContent !== {json.dumps(before)}")
     assert len(before.splitlines()) <= 15
+
+
+# ------------------------------------------------------------------------------------------ a lab that is a file, alone
+
+
+@pytest.fixture
+def alone(browser, tmp_path):
+    """The exported lab, opened from a folder in a browser without a network."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True, offline=True)
+    lab = Lab(context, export_lab(tmp_path).as_uri())
+    yield lab
+    context.close()
+    assert not lab.faults
+
+
+LECTURES = [
+    "data=or",
+    "data=and",
+    "data=xor",
+    "data=spam",
+    "data=three&n=30&param.multiclass=joint",
+    "data=four&n=24&param.multiclass=ovo",
+    "data=circle&n=40&features=quadratic",
+    "data=circle&n=40&learner=KernelPerceptron",
+    "data=clouds&n=30&learner=AveragedPerceptron&order=shuffled&seed=3",
+]
+
+
+@pytest.mark.parametrize("text", LECTURES)
+def test_the_exported_lab_learns_without_a_network_as_python_does(alone, text):
+    alone.open(text)
+    wanted = frames(Scene.from_query(text))
+    alone.press("End")
+    assert alone.t == wanted.arrays["row"].size
+    assert alone.value("[...lab.run.row]") == wanted.arrays["row"].tolist()
+    assert alone.value("lab.run.about.reason") == wanted.about["reason"]
+    if "W" in wanted.arrays:
+        np.testing.assert_allclose(alone.value("[...lab.run.W]"), wanted.arrays["W"].ravel(), rtol=1e-12, atol=1e-12)
+    assert "The end" in alone.text(".say .end")
+
+
+def test_the_exported_lab_names_what_needs_the_installed_one(alone):
+    alone.open("data=or&learner=AROW")
+    assert "AROW needs the installed lab" in alone.text(".narration")
+    options = alone.page.locator(".bar select option").all_inner_texts()
+    assert [text for text in options if "AROW" in text] == ["AROW (installed lab)"]
+    assert "Perceptron" in options
+
+
+def test_a_lab_saves_itself_and_opens_as_it_was_and_can_be_saved_again(alone, browser, tmp_path):
+    alone.open("data=points&p=0,0a;1,0b;0,1b;1,1b;0.5,0.25b&learner=Adaline&param.eta0=0.5&t=7&view=slice")
+    weights = alone.value("[...lab.run.W]")
+    context = browser.new_context(accept_downloads=True, offline=True)
+    lab = alone
+    for turn in ("first", "second"):
+        (tmp_path / turn).mkdir()
+        lab = Lab(context, export(lab, "lab.html", tmp_path / turn).as_uri()).open()
+        assert lab.t == 7
+        assert lab.value("JSON.stringify(lab.scene.points)") == "[[0,0,0],[1,0,1],[0,1,1],[1,1,1],[0.5,0.25,1]]"
+        assert lab.value("[lab.scene.learner, lab.scene.params.eta0]") == ["Adaline", 0.5]
+        assert lab.value("[...lab.run.W]") == weights
+        assert not lab.faults
+    lab.open("data=xor")
+    lab.wait("lab.scene.data === 'xor'")
+    context.close()
+
+
+DROP = """async ([name, text]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([text], name));
+  for (const kind of ["dragover", "drop"]) {
+    document.querySelector("#lab").dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true }));
+  }
+}"""
+
+
+def test_a_saved_scene_and_a_table_are_opened_by_dropping_them(alone):
+    alone.open()
+    alone.page.evaluate(
+        DROP, ["scene.json", json.dumps({"data": "xor", "learner": "Adaline", "t": 5, "view": "slice"})]
+    )
+    alone.wait("lab.scene.data === 'xor' && lab.t === 5")
+    assert alone.value("lab.scene.learner") == "Adaline"
+    alone.page.evaluate(DROP, ["points.csv", "x1,x2,class\n0,0,no\n1,1,yes\n2,1,yes\n"])
+    alone.page.get_by_role("button", name="Use these points").click()
+    alone.wait("lab.run.n === 3")
+    assert alone.value("lab.scene.points") == [[0, 0, 0], [1, 1, 1], [2, 1, 1]]
+    alone.page.evaluate(DROP, ["scene.json", "{not JSON"])
+    alone.wait("lab && $('.narration').textContent.includes('neither a scene')")
+
+
+def test_a_link_holds_five_hundred_points_and_python_reads_it(alone, lab):
+    random = np.random.default_rng(3)
+    points = [[*np.round(random.normal(0, 2, 2), 2).tolist(), k % 4] for k in range(500)]
+    scene = Scene.from_dict({"data": "points", "points": points, "epochs": 3})
+    alone.open(scene.to_query())
+    assert alone.value("lab.scene.points") == points
+    alone.press("ArrowRight", "s")
+    alone.wait("$('[aria-label=Link]').value.includes('t=1')")
+    link = alone.value("$('[aria-label=Link]').value")
+    place, _, state = link.partition("#")
+    assert place == alone.address
+    assert Scene.from_query(state) == scene
+    lab.open(state)  # the part after the # opens the same in the installed lab
+    assert lab.value("lab.scene.points") == points
+    assert lab.t == 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

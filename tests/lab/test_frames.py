@@ -9,21 +9,21 @@ from safetensors.numpy import load as load_safetensors
 
 from rosenblatt import trace
 from rosenblatt.errors import InvalidInput
-from rosenblatt.lab.catalogue import estimator_class, learner_names
+from rosenblatt.lab.catalogue import MAX_TRIALS, estimator_class, learner_names
 from rosenblatt.lab.frames import (
     END_OF_EPOCH,
     MAX_BYTES,
     MISTAKE,
     UPDATE,
     Frames,
+    as_added,
     frames,
     grid_points,
     record_scene,
     surface,
-    trace_table,
     votes,
 )
-from rosenblatt.lab.scene import MAX_TRIALS, Scene
+from rosenblatt.lab.scene import Scene
 from scenes import PER_LEARNER, random_scene
 
 learners = pytest.mark.parametrize("name", learner_names())
@@ -38,8 +38,7 @@ def fitted(one):
     X, y = one.rows()
     Z = one.mapped(X)[0]
     arguments = one.arguments(Z, np.unique(y).size)
-    if "keep" in one.traits.declared:
-        arguments["keep"] = "last"
+    Z = as_added(one, Z)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return estimator_class(one.learner)(**arguments).fit(Z, y), Z, y
@@ -259,16 +258,6 @@ def test_classes_of_own_points_keep_their_numbers():
     assert run.about["classes"] == ["0", "2"]
     assert run.about["numbers"] == [0, 2]
     assert run.arrays["y"].tolist() == [0, 1, 0]
-
-
-def test_the_table_of_trials_numbers_rows_from_one():
-    lines = trace_table(scene("data=or")).splitlines()
-    assert lines[0] == "trial,epoch,row,class,score,loss,mistake,update,w x1,w x2,b"
-    assert lines[2] == "2,1,2,1,-1.0,1.0,1,1,1.0,0.0,0.0"
-    assert len(lines) == 25
-    assert "all" in trace_table(scene("data=or&param.batch=true")).splitlines()[1]
-    with pytest.raises(InvalidInput, match="trial by trial"):
-        trace_table(scene("data=or&learner=MaximumMargin"))
 
 
 def test_nothing_in_the_metadata_is_infinite_or_unknown():

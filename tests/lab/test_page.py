@@ -12,10 +12,13 @@ import pytest
 from rosenblatt import AssociationUnits, KernelPerceptron, MaximumMargin, Perceptron, VotedPerceptron
 from rosenblatt.datasets import logical, two_moons
 from rosenblatt.errors import InvalidInput
+from rosenblatt.lab.catalogue import catalogue
 from rosenblatt.lab.frames import Frames
 from rosenblatt.lab.page import (
     STATIC,
+    export_lab,
     joined,
+    lab_file,
     module_text,
     one_file,
     pieces,
@@ -42,7 +45,7 @@ def unpacked(html, name):
 
 
 def run_in(html):
-    return Frames.from_bytes(unpacked(html, "run"))
+    return Frames.from_bytes(unpacked(html, "data"))
 
 
 # ------------------------------------------------------------------------------------------------------------ joining
@@ -128,7 +131,7 @@ def test_what_can_be_asked_without_an_engine_is_in_the_file():
 
 def test_a_file_for_a_hundred_points_is_small():
     assert len(one_file(Scene.from_query("data=clouds&n=100"))) < 150_000
-    assert len(one_file(Scene.from_query("data=overlap&n=100&epochs=100"))) < 150_000
+    assert len(one_file(Scene.from_query("data=overlap&n=100&epochs=20"))) < 150_000
 
 
 def test_no_text_ends_a_script_or_a_title():
@@ -150,6 +153,31 @@ def test_the_pieces_are_those_of_the_file():
     assert body in html
     assert policy_hash(script) in scripts
     assert policy_hash(style) == styles
+
+
+# ------------------------------------------------------------------------------------------------- the lab as one file
+
+
+def test_the_lab_holds_its_catalogue_and_its_engine_and_allows_only_its_own_scripts():
+    scene = Scene.from_query("data=xor&learner=Adaline")
+    html = lab_file(scene, {"t": 3, "view": "slice"})
+    assert json.loads(unpacked(html, "data")) == json.loads(json.dumps(catalogue()))
+    assert json.loads(inside(html, "scene")) == scene.as_dict() | {"t": 3, "view": "slice"}
+    modules = unpacked(html, "modules").decode()
+    for part in ("function localRun(", "class Random ", "function openStandalone("):
+        assert part in modules
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert policy_hash(modules) in policy
+    assert "connect-src" not in policy, "nothing is fetched"
+    assert "unsafe" not in policy
+    assert not re.search(r'(?:src|href)="', html)
+
+
+def test_the_lab_is_exported_to_a_folder_or_a_file(tmp_path):
+    assert export_lab(tmp_path / "site") == tmp_path / "site" / "index.html"
+    assert export_lab(tmp_path / "deep" / "Lab.HTML") == tmp_path / "deep" / "Lab.HTML"
+    assert (tmp_path / "site" / "index.html").read_text(encoding="utf-8") == lab_file()
 
 
 # --------------------------------------------------------------------------------------------------------- estimators

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.lab.catalogue import learner_names
-from rosenblatt.lab.scene import MAX_TRIALS, Racer, Scene
+from rosenblatt.lab.catalogue import MAX_TRIALS, learner_names
+from rosenblatt.lab.scene import Racer, Scene, packed, unpacked
 from scenes import random_scene
 
 coordinates = st.integers(-300, 300).map(lambda value: value / 100) | st.floats(-1e6, 1e6)
@@ -143,10 +143,10 @@ def test_drawn_points_are_rows_with_a_class():
 
 def test_arguments_are_those_that_differ_from_the_defaults():
     X = np.ones((4, 2))
-    assert Scene.from_query("epochs=1000&order=shuffled").arguments(X, 2) == {}
-    assert Scene().arguments(X, 2) == {"shuffle": False, "max_iter": 100}
+    assert Scene.from_query("epochs=1000&order=shuffled").arguments(X, 2) == {"tol": None}
+    assert Scene().arguments(X, 2) == {"shuffle": False, "max_iter": 100, "tol": None}
     started = Scene.from_dict({"start": [1, 2, 3], "seed": 4}).arguments(X, 2)
-    assert started == {"shuffle": False, "max_iter": 100, "random_state": 4, "init": ([1.0, 2.0], 3.0)}
+    assert started == {"shuffle": False, "max_iter": 100, "random_state": 4, "tol": None, "init": ([1.0, 2.0], 3.0)}
     assert Scene(learner="MaximumMargin").arguments(X, 2) == {}
 
 
@@ -177,3 +177,42 @@ def test_names_of_columns():
     assert Scene.from_query("features=quadratic").learned_columns() == ("x1", "x2", "x1^2", "x1 x2", "x2^2")
     assert len(Scene.from_query("features=units&units=7").learned_columns()) == 7
     assert Scene.from_query("data=points&p=1,2,3a;1,2,4b").columns() == ("x1", "x2", "x3")
+
+
+# ------------------------------------------------------------------------------------------------------- packed points
+
+
+@given(
+    st.integers(0, 6),
+    st.integers(1, 4).flatmap(
+        lambda width: st.lists(
+            st.tuples(st.lists(st.integers(-(10**6), 10**6), min_size=width, max_size=width), st.integers(0, 3)),
+            min_size=1,
+            max_size=30,
+        )
+    ),
+)
+def test_points_are_packed_and_unpacked(decimals, drawn):
+    points = [[*(value / 10**decimals for value in row), label] for row, label in drawn]
+    assert unpacked(packed(points)) == points
+
+
+def test_many_points_are_packed_in_an_address_and_few_are_readable():
+    random = np.random.default_rng(0)
+    points = [[*np.round(random.normal(0, 1.5, 2), 2).tolist(), k % 2] for k in range(500)]
+    many = Scene.from_dict({"data": "points", "points": points})
+    assert "&q=" in many.to_query()
+    assert Scene.from_query(many.to_query()) == many
+    few = Scene.from_dict({"data": "points", "points": points[:8]})
+    assert "&p=" in few.to_query()
+    text = ";".join(f"{x:g},{y:g}a" for x, y, _ in points)
+    assert len(many.to_query()) < 0.6 * len(text)
+    long = Scene.from_dict({"data": "points", "points": [[1 / 3, k, k % 2] for k in range(20)]})
+    assert "&p=" in long.to_query()
+    assert Scene.from_query(long.to_query()) == long
+
+
+@pytest.mark.parametrize("text", ["", "A", "!", "AAA", "AgIA", "ggIC", "\u00e9\u00e9\u00e9\u00e9", "AgD_", "CAICAg"])
+def test_a_damaged_text_of_points_is_rejected_with_a_message(text):
+    with pytest.raises(InvalidInput):
+        Scene.from_dict({"data": "points", "points": unpacked(text)})

@@ -58,9 +58,9 @@ def test_each_question_is_answered(client):
     assert post(client, "certificate", {"data": "xor"}).json()["common_exact"] == ["1/2", "1/2"]
     assert load(post(client, "surface", {"data": "moons", "t": 9, "way": "average"}).content)["label"].shape == (4096,)
     assert post(client, "code", {"t": 3}).text.startswith("from rosenblatt import")
-    trace = post(client, "trace", {})
-    assert trace.headers["content-type"].startswith("text/csv")
-    assert trace.text.count("\n") == 25
+    page = post(client, "page", {"data": "xor", "t": 3})
+    assert page.headers["content-type"].startswith("text/plain"), "a file to save, and not a page to open here"
+    assert page.text.startswith("<!doctype html>")
     table = post(client, "table", {"text": "a,b,y\n1,2,u\n3,4,v\n"}).json()
     assert table["points"] == [[1.0, 2.0, 0], [3.0, 4.0, 1]]
 
@@ -73,7 +73,7 @@ def test_a_fit_that_does_not_converge_is_no_warning_for_the_terminal(client):
 
 @pytest.mark.parametrize("data", [{"data": "nor"}, {"learner": "Tree"}, {"data": "points", "points": [[0, 0, 0]]}])
 def test_a_wrong_question_gets_400_and_a_message(client, data):
-    for kind in ("run", "certificate", "code", "trace", "surface"):
+    for kind in ("run", "certificate", "code", "surface"):
         response = post(client, kind, data)
         assert response.status_code == 400
         assert message(response).endswith((".", "?"))

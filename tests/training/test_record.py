@@ -131,6 +131,13 @@ def test_weights_of_rows_are_taken():
     assert not set(recording.row.tolist()) & set(np.flatnonzero(weight == 0).tolist())
 
 
+def test_a_batch_with_a_penalty_is_refused_as_it_is_by_a_fit():
+    model = Perceptron(batch=True, penalty="l2")
+    for learn in (model.fit, lambda X, y: record(model, X, y)):
+        with pytest.raises(InvalidInput, match="without a penalty"):
+            learn([[0.0], [1.0]], [0, 1])
+
+
 def test_a_batch_epoch_is_one_trial():
     X, y = rows_of()
     recording, fitted = same_as_fit(Perceptron(batch=True, max_iter=5, tol=None, keep="last"), X, y)

@@ -1,4 +1,4 @@
-"""Tables of trials: every line adds up, in text, HTML and LaTeX."""
+"""Tables of trials: every line adds up, in text, Markdown, HTML and LaTeX."""
 
 import re
 from html.parser import HTMLParser
@@ -65,6 +65,21 @@ def test_html_has_the_cells_of_the_text():
     assert "script" not in reader.tags
     assert reader.texts.count("<script>") == 6
     assert reader.tags.count("tr") == 25
+
+
+def test_markdown_has_the_cells_of_the_text_and_escapes_names():
+    text = trial_table(trace(*logical("or")), "markdown", row_names=["a|b", "*c*", "d\ne", "f"])
+    head, rule, *body = text.splitlines()
+    assert set(rule) <= set("|-: ")
+    wanted = cells(trial_table(trace(*logical("or")), row_names=["w", "x", "y", "z"]))
+    assert len(body) == len(wanted) == 24
+    for line in [head, rule, *body]:
+        assert len(re.findall(r"(?<!\\)\|", line)) == 12
+    for line, plain in zip(body, wanted, strict=True):
+        found = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        assert found[2] == {"w": "a\\|b", "x": "\\*c\\*", "y": "d e", "z": "f"}[plain[2]]
+        assert [cell for k, cell in enumerate(found) if k != 2 and cell] == [*plain[:2], *plain[3:]]
+    assert trial_table(trace(*logical("or")), "markdown", most=3).endswith("\n\n... 21 more trials")
 
 
 def test_latex_is_balanced_and_escapes_names():

@@ -27,7 +27,7 @@ COMMANDS = {
     "verify": ("proofs", "Check a proof."),
     "trace": ("trace", "Show every trial of the perceptron on a small data file."),
     "convert": ("convert", "Convert data files to another format."),
-    "lab": ("main", "Explore learning in a browser: draw points, step through every trial."),
+    "lab": ("lab", "Explore learning in a browser: draw points, step through every trial."),
     "demo": ("main", "Watch a perceptron learn: a short report and a picture."),
     "completion": ("main", "Print the completion script for a shell."),
 }
@@ -89,37 +89,6 @@ def _show_version(context: click.Context, _: click.Parameter, flag: bool) -> Non
 )
 def commands() -> None:
     """Train, use and understand the perceptron and its family."""
-
-
-@click.command()
-@click.argument("data", required=False, type=click.Path(exists=True, dir_okay=False))
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on; 0 (default): any free port.")
-@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
-@click.option("--label", metavar="NAME", help="Column of DATA with the labels; the last by default.")
-def lab(data: str | None, port: int, no_browser: bool, label: str | None) -> None:
-    """Explore the perceptron and its family in a browser: draw points, step through every trial, forwards and back.
-
-    DATA is a table of at most 2,000 points with up to four classes; without it the lab starts with OR. The page is
-    served on this machine only, at an address with a secret token. Press Ctrl-C to stop.
-
-    \b
-    rosenblatt lab
-    rosenblatt lab points.csv --no-browser
-    """  # noqa: D301
-    from rosenblatt.lab.scene import Scene
-    from rosenblatt.lab.server import serve
-    from rosenblatt.lab.uploads import points_of_file
-
-    scene = None
-    if data is not None:
-        points = points_of_file(data, label)
-        click.echo(points["sentence"])
-        scene = Scene.from_dict({"data": "points", "points": points["points"]})
-
-    def announce(address: str) -> None:
-        click.echo(f"The lab is at {address}\nPress Ctrl-C to stop it.")
-
-    serve(scene, port=port, browser=not no_browser, announce=announce)
 
 
 @click.command()

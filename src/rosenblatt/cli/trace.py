@@ -9,7 +9,7 @@ import click
 
 from rosenblatt.cli.options import Sections, files_argument, input_options, json_option, option, print_json, read_all
 from rosenblatt.cli.output import table
-from rosenblatt.training.tables import trial_table
+from rosenblatt.training.tables import FORMS, trial_table
 from rosenblatt.training.trace import trace as trials_of
 
 
@@ -23,7 +23,7 @@ from rosenblatt.training.trace import trace as trials_of
 @option(
     "--table",
     "form",
-    type=click.Choice(("text", "html", "latex")),
+    type=click.Choice(FORMS),
     help="Print a table for the classroom, with rows named x1, x2, ... and the weights before and after each trial.",
 )
 @json_option

@@ -1,7 +1,8 @@
 """The lab: step through every trial of a learner, in a browser or a notebook.
 
-The engine records a whole run; the page draws its trials and never learns itself. `open_lab` serves the page on this
-machine (extra ``lab``), `explore` shows it in a notebook (extra ``notebook``).
+An engine records a whole run, and the page draws its trials. The learners of the lectures run in the page itself, the
+others in Python. `open_lab` serves the page on this machine (extra ``lab``), `explore` shows it in a notebook (extra
+``notebook``), and `rosenblatt.lab.page.lab_file` returns it as one HTML file.
 """
 
 from __future__ import annotations

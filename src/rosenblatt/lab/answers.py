@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.catalogue import one_of
-from rosenblatt.lab.frames import frames, surface, trace_table
+from rosenblatt.lab.frames import frames, surface
 from rosenblatt.lab.scene import Scene
 from rosenblatt.lab.theory import drawn_certificate
 from rosenblatt.lab.uploads import points_of_text
 from rosenblatt.text import short_repr
 
 MAX_TRIAL = 10_000_000
+VIEWS = ("sphere", "slice", "plane")
 
 Body = dict[str, Any]
 
@@ -25,7 +28,7 @@ _ANSWERS: dict[str, Callable[[Body], bytes | str | dict[str, Any]]] = {
     "surface": lambda body: surface(Scene.from_dict(body), trial_of(body), body.get("way", "vote")).to_bytes(),
     "table": lambda body: points_of_text(body.get("text"), body.get("label")),
     "code": lambda body: python_of(Scene.from_dict(body), trial_of(body)),
-    "trace": lambda body: trace_table(Scene.from_dict(body)),
+    "page": lambda body: page_of(body),
 }
 
 
@@ -34,7 +37,7 @@ def answer(kind: str, body: Body) -> bytes | str | dict[str, Any]:
 
     Parameters
     ----------
-    kind : {"run", "certificate", "surface", "table", "code", "trace"}
+    kind : {"run", "certificate", "surface", "table", "code", "page"}
     body : dict
         From the page; every value is checked.
 
@@ -54,11 +57,43 @@ def trial_of(body: Body) -> int:
     return t
 
 
+def look_of(body: Body) -> dict[str, Any]:
+    """Return how a page looks at a scene: the trial, and the view of weight space."""
+    return {"t": trial_of(body), "view": one_of("view", body.get("view", VIEWS[0]), VIEWS)}
+
+
+def page_of(body: Body) -> str:
+    """Return the lab as one HTML file that opens with a scene."""
+    # Imported here: it imports the code of a run from this module.
+    from rosenblatt.lab.page import lab_file
+
+    return lab_file(Scene.from_dict(body), look_of(body))
+
+
+def read_scene(path: Path) -> tuple[Scene, dict[str, Any]]:
+    """Return the scene in a file that the lab has saved, and how to look at it.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is not a scene.
+    """
+    try:
+        body = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # JSON, or the encoding
+        raise InvalidInput(f"{path} is not a scene of the lab ({error}). Export one as scene.json.") from None
+    scene = Scene.from_dict(body)
+    return scene, look_of(body)
+
+
 # ---------------------------------------------------------------------------------------------------------------- code
 
 
 def python_of(scene: Scene, t: int) -> str:
-    """Return a Python program of at most fifteen lines that gives the weights after a trial, bit for bit.
+    """Return a Python program of at most fifteen lines that gives the weights after a trial.
+
+    They are exact on whole numbers; elsewhere the last digits may differ, as the program learns from dense rows, whose
+    sums a processor may round in its own way.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -16,17 +17,26 @@ import numpy.typing as npt
 
 from rosenblatt.data.numbers import is_real
 from rosenblatt.datasets import SPAM_WORDS, circles, logical, spam, two_moons
+from rosenblatt.engine.rules import passive_aggressive, perceptron
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.chapters import chapters
 from rosenblatt.learners import ALL, family
+from rosenblatt.learners.adaline import least_mean_squares, normalised_least_mean_squares
 from rosenblatt.learners.base import Facts
 from rosenblatt.learners.parameters import Parameter
+from rosenblatt.learners.passive_aggressive import smooth_passive_aggressive
+from rosenblatt.learners.soft_margin import hinge, logistic, squared_hinge
 from rosenblatt.storage.registry import DEFINED
 from rosenblatt.text import did_you_mean, short_repr
+from rosenblatt.training import reasons
 
 Array = npt.NDArray[Any]
 
+# Parameters that the lab sets itself, from the order, the seed and the epochs of a scene, and for its theorems.
+SET_BY_LAB = ("shuffle", "random_state", "max_iter", "tol", "intercept_scaling")
 MAX_POINTS = 2000
+MAX_TRIALS = 20_000
+LARGEST = 1e6  # coordinate or weight; larger ones cannot be drawn
 DECIMALS = 2  # of generated points, as of drawn ones: an address holds both
 
 
@@ -166,8 +176,8 @@ class DataSet:
     columns: tuple[str, ...] = ("x1", "x2")
 
     def described(self) -> dict[str, Any]:
-        """Return the set as JSON values for the page."""
-        return {
+        """Return the set as JSON values for the page; a set without controls with its rows, their labels last."""
+        plain: dict[str, Any] = {
             "name": self.name,
             "title": self.title,
             "sentence": self.sentence,
@@ -175,6 +185,9 @@ class DataSet:
             "columns": list(self.columns),
             "controls": [control.described() for control in self.controls],
         }
+        if not self.controls:
+            plain["rows"] = [[*row, label] for row, label in zip(*map(np.ndarray.tolist, self.make()), strict=True)]
+        return plain
 
 
 def _n(default: int, low: int = 4) -> Control:
@@ -356,8 +369,8 @@ class LearnerTraits:
     modes : tuple of str
         How it learns several classes.
     params : tuple of Control
-    declared : frozenset of str
-        All parameters that the estimator has.
+    declared : mapping from str to object
+        All parameters that the estimator has, with their defaults.
     """
 
     name: str
@@ -366,7 +379,7 @@ class LearnerTraits:
     rule: str
     modes: tuple[str, ...]
     params: tuple[Control, ...]
-    declared: frozenset[str]
+    declared: Mapping[str, Any]
 
     @property
     def kernel(self) -> bool:
@@ -389,6 +402,8 @@ class LearnerTraits:
             "multiclass": True,
             "trials": self.trials,
             "start": "init" in self.declared,
+            "modes": list(self.modes),
+            "defaults": {name: self.declared[name] for name in SET_BY_LAB if name in self.declared},
             "params": [control.described() for control in self.params],
         }
 
@@ -415,7 +430,8 @@ def _traits(name: str, kind: Any) -> LearnerTraits:
     # Where the modes depend on a parameter, all are offered; the estimator rejects those that do not go together.
     modes = kind.modes if isinstance(kind.modes, tuple) else kind.declared["multiclass"].words
     controls = tuple(_control(key, value, modes) for key, value in kind.declared.items() if value.lab)
-    return LearnerTraits(name, facts.title, facts.lecture, facts.rule, tuple(modes), controls, frozenset(kind.declared))
+    defaults = {key: value.default for key, value in kind.declared.items()}
+    return LearnerTraits(name, facts.title, facts.lecture, facts.rule, tuple(modes), controls, defaults)
 
 
 def _control(name: str, parameter: Parameter, modes: tuple[str, ...]) -> Control:
@@ -490,6 +506,19 @@ def mapped_names(columns: tuple[str, ...], features: str, units: int) -> tuple[s
     return (*columns, *products)
 
 
+# The rules that the page has, too: see static/rules.js.
+RULES: tuple[Any, ...] = (
+    perceptron,
+    passive_aggressive,
+    smooth_passive_aggressive,
+    least_mean_squares,
+    normalised_least_mean_squares,
+    hinge,
+    squared_hinge,
+    logistic,
+)
+
+
 def catalogue() -> dict[str, Any]:
     """Return all choices as JSON values for the page."""
     return {
@@ -502,5 +531,26 @@ def catalogue() -> dict[str, Any]:
         ],
         "run": [SEED.described(), EPOCHS.described()],
         "chapters": chapters(),
-        "limits": {"points": MAX_POINTS},
+        "limits": {"points": MAX_POINTS, "trials": MAX_TRIALS, "largest": LARGEST},
+        "endings": endings(),
+        "remedies": {rule.of.__name__: rule.of.remedy for rule in RULES},
+        "version": version("rosenblatt"),
+    }
+
+
+def endings() -> dict[str, Any]:
+    """Return the sentences that say why a run ended, with placeholders for its figures."""
+    kinds = {
+        "perceptron": reasons.PERCEPTRON,
+        "batch": reasons.BATCH,
+        "loss": reasons.LOSS,
+        "kernel": reasons.UNBOUNDED_KERNEL,
+    }
+    plain: dict[str, Any] = {
+        name: {stop.name.lower(): text for stop, text in words.items()} for name, words in kinds.items()
+    }
+    return plain | {
+        "at_rest": reasons.AT_REST,
+        "cycle_proved": reasons.CYCLE_PROVED,
+        "cycle_computed": reasons.CYCLE_COMPUTED,
     }

@@ -1,9 +1,8 @@
-"""Runs as arrays and bytes for the page, which only looks up trials and never learns."""
+"""Runs as arrays and bytes for the page. Its own engine, static/local.js, gives the same for the lectures' learners."""
 
 from __future__ import annotations
 
 import json
-import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.sparse import sp
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.catalogue import estimator_class
 from rosenblatt.lab.scene import Scene
@@ -85,9 +85,8 @@ def record_scene(scene: Scene, subject: Subject | None = None) -> Recorded:
         X, y = scene.rows()
         Z, feature_map = scene.mapped(X)
         arguments = scene.arguments(Z, np.unique(y).size) | {"max_seconds": RUN_SECONDS}
-        if "keep" in scene.traits.declared:
-            arguments["keep"] = "last"  # the last weights on the page
         estimator = estimator_class(scene.learner)(**arguments)
+        Z = as_added(scene, Z)
     else:
         estimator, Z, y = subject
         X, feature_map = Z, _identity
@@ -97,6 +96,15 @@ def record_scene(scene: Scene, subject: Subject | None = None) -> Recorded:
             return Recorded(X, y, feature_map, None, estimator.fit(Z, y))
         recording = record(estimator, Z, y)
     return Recorded(X, y, feature_map, recording, estimator)
+
+
+def as_added(scene: Scene, Z: Array) -> Any:
+    """Return mapped rows as sparse ones for a linear learner.
+
+    The sums of sparse rows have a fixed order, and no product is fused with a sum: they are the same numbers on every
+    machine, and in the page's own engine.
+    """
+    return Z if scene.traits.kernel or not scene.traits.trials else sp.csr_matrix(Z)
 
 
 def _identity(rows: Array) -> Array:
@@ -160,7 +168,8 @@ def frames(scene: Scene, *, grid: int = GRID, subject: Subject | None = None) ->
         "trials_left_out": left_out,
         "version": version("rosenblatt"),
     }
-    return Frames(about | _ending(scene, recording, estimator, Z, y), arrays)
+    learned = Z if subject is not None else as_added(scene, Z)
+    return Frames(about | _ending(scene, recording, estimator, learned, y), arrays)
 
 
 def _numbers(scene: Scene, classes: Array, subject: Subject | None) -> list[int]:
@@ -420,33 +429,3 @@ def _lead(scores: Array) -> Array:
     """Return by how much the best class is ahead of the second best."""
     ordered = np.sort(scores, axis=1)
     return np.asarray(ordered[:, -1] - ordered[:, -2])
-
-
-# -------------------------------------------------------------------------------------------------------------- table
-
-
-def trace_table(scene: Scene) -> str:
-    """Return the trials as CSV: trial, epoch, row from 1, class, scores, loss, mistake, update, weights after it."""
-    _, y, _, recording, _ = record_scene(scene)
-    if recording is None:
-        raise InvalidInput(f"{scene.learner} does not learn trial by trial, so there is no trace. Choose another.")
-    problems = recording.b.shape[1]
-    suffix = [""] if problems == 1 else [f" {p + 1}" for p in range(problems)]
-    columns = scene.learned_columns() if not scene.traits.kernel else [f"a{j + 1}" for j in range(recording.W.shape[2])]
-    weights = [f"{name}{end}" for end in suffix for name in (*(f"w {one}" for one in columns), "b")]
-    scores = [f"score{end}" for end in suffix]
-    lines = [",".join(["trial", "epoch", "row", "class", *scores, "loss", "mistake", "update", *weights])]
-    W = np.concatenate([recording.W, recording.b[..., None]], axis=2)
-    for k in range(recording.row.size):
-        row = int(recording.row[k])
-        values = [k + 1, recording.epoch[k], row + 1 if row >= 0 else "all", y[row] if row >= 0 else "all"]
-        numbers = [*recording.score[k], recording.loss[k]]
-        flags = [int(recording.mistakes[k] > 0), int(recording.updates[k] > 0)]
-        after = W[recording.at[k]].ravel()
-        lines.append(",".join([*map(str, values), *map(_number, numbers), *map(str, flags), *map(_number, after)]))
-    return "\n".join(lines) + "\n"
-
-
-def _number(value: Any) -> str:
-    number = float(value)
-    return "" if math.isnan(number) else repr(number)

@@ -1,4 +1,4 @@
-"""The page's modules joined into one, for notebooks; and a run as one HTML file, which needs no server.
+"""The page's modules joined into one, for notebooks; and the lab, or a run, as one HTML file, which needs no server.
 
 Modules are concatenated, dependencies first. That works because they keep to a style, which is checked: named imports
 of siblings without renaming, `export` only before declarations, and no name twice at the top level.
@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 import zlib
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from html import escape
@@ -33,7 +34,8 @@ from rosenblatt.text import short_repr
 Array = npt.NDArray[Any]
 
 STATIC = Path(__file__).parent / "static"
-ENTRY = "lab.js"  # mount(root, ask, options); page.js, the entry of the served page, is not included
+# mount(root, ask, options), without the engine; and with it. page.js is the entry of the served page.
+ENTRY, WITH_ENGINE = "lab.js", "standalone.js"
 # With more rows, a file has no proof: searching for it would take too long.
 MOST_PROVED_ROWS = 500
 
@@ -109,9 +111,9 @@ def _squeezed(text: str) -> str:
 
 
 @cache
-def module_text() -> str:
+def module_text(entry: str = ENTRY) -> str:
     """Return the joined modules."""
-    return joined()
+    return joined(entry)
 
 
 @cache
@@ -124,20 +126,30 @@ def style_text() -> str:
 
 # Runs first in a saved page: it unpacks the modules, whose hash is in the policy too.
 _LOADER = """
+window.rosenblatt = { source: "<!doctype html>" + document.documentElement.outerHTML };
 const unpacked = async (id) => {
   const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
 };
-window.rosenblattRun = (await unpacked("run")).arrayBuffer();
+window.rosenblatt.data = await (await unpacked("data")).arrayBuffer();
 const modules = document.createElement("script");
 modules.type = "module";
 modules.textContent = await (await unpacked("modules")).text();
 document.body.append(modules);
 """
-_GLUE = """
+_OPEN_LAB = """
+(async () => {
+  const { source, data } = window.rosenblatt;
+  const scene = JSON.parse(document.getElementById("scene").textContent);
+  const catalogue = JSON.parse(new TextDecoder().decode(data));
+  await openStandalone(document.getElementById("lab"), source, catalogue, scene);
+  document.documentElement.dataset.ready = "1";
+})();
+"""
+_OPEN_RUN = """
 (async () => {
   const options = JSON.parse(document.getElementById("scene").textContent);
-  const bytes = await window.rosenblattRun;
+  const bytes = window.rosenblatt.data;
   const ask = async (kind) => {
     if (kind === "run") return bytes.slice(0);
     if (kind in options.answers) return options.answers[kind];
@@ -198,15 +210,63 @@ def pieces(what: Any, X: Any = None, y: Any = None, *, names: Any = None, t: int
         "address": False,
         "answers": answers,
     }
-    modules, style = module_text() + _GLUE, style_text()
+    return _pieces(options, run.to_bytes(), module_text() + _OPEN_RUN)
+
+
+def _pieces(scene: dict[str, Any], data: bytes, modules: str) -> Pieces:
+    """Return a document that unpacks its data and its modules."""
+    style = style_text()
     body = (
         '<div id="lab"></div>'
-        f'<script type="application/json" id="scene">{_inside_script(options)}</script>'
-        f'<script type="application/octet-stream" id="run">{packed(run.to_bytes())}</script>'
+        f'<script type="application/json" id="scene">{_inside_script(scene)}</script>'
+        f'<script type="application/octet-stream" id="data">{packed(data)}</script>'
         f'<script type="application/octet-stream" id="modules">{packed(modules.encode())}</script>'
     )
     hashes = (f"{policy_hash(_LOADER)} {policy_hash(modules)}", policy_hash(style))
     return Pieces(style, _LOADER, body, hashes)
+
+
+def lab_file(scene: Scene | None = None, look: Mapping[str, Any] | None = None) -> str:
+    """Return the whole lab as one HTML file: the learners of the lectures run in the page.
+
+    It opens from a folder or from any web server, and loads nothing else.
+
+    Parameters
+    ----------
+    scene : Scene, optional
+        The scene to start with; an address with a # has precedence.
+    look : mapping, optional
+        How to look at it: t, the first trial to show, and view, the view of weight space.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from rosenblatt.lab.page import lab_file
+    >>> lab_file()[:15]
+    '<!doctype html>'
+    """
+    data = json.dumps(catalogue(), allow_nan=False).encode()
+    state = (scene or Scene()).as_dict() | dict(look or {})
+    parts = _pieces(state, data, module_text(WITH_ENGINE) + _OPEN_LAB)
+    return _document(parts, "rosenblatt lab")
+
+
+def export_lab(target: Path, scene: Scene | None = None, look: Mapping[str, Any] | None = None) -> Path:
+    """Write the lab to an .html file, or as index.html into a folder; return the path of the file.
+
+    Parameters
+    ----------
+    target : Path
+    scene, look
+        As for `lab_file`.
+    """
+    path = target if target.suffix.lower() in (".html", ".htm") else target / "index.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(lab_file(scene, look), encoding="utf-8")
+    return path
 
 
 def one_file(
@@ -227,8 +287,15 @@ def one_file(
         As for `pieces`.
     title : str
     """
-    parts = pieces(what, X, y, names=names, t=t, view=view)
-    policy = f"default-src 'none'; script-src {parts.hashes[0]}; style-src {parts.hashes[1]}; img-src data: blob:"
+    return _document(pieces(what, X, y, names=names, t=t, view=view), title)
+
+
+def _document(parts: Pieces, title: str) -> str:
+    """Return an HTML file that may run its own scripts only, and load nothing."""
+    policy = (
+        f"default-src 'none'; script-src {parts.hashes[0]}; style-src {parts.hashes[1]}; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
@@ -295,7 +362,7 @@ def shown_params(estimator: Any) -> tuple[tuple[str, Any], ...]:
 
 def widget_module() -> str:
     """Return the joined modules with the code that connects them to the kernel of a notebook."""
-    return module_text() + _WIDGET
+    return module_text(WITH_ENGINE) + _WIDGET
 
 
 _WIDGET = """
@@ -322,7 +389,7 @@ export default {
     const root = el.appendChild(document.createElement("div"));
     root.className = "rosenblatt-lab";
     const options = { ...model.get("_options"), scene: model.get("scene"), t: model.get("trial") };
-    const lab = await mount(root, labAsk(model), options);
+    const lab = await mount(root, createAsk(options.catalogue, labAsk(model)), options);
     let sending = false; // changes of the page must not come back to it
     lab?.watch?.(({ scene, t }) => {
       sending = true;

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -17,7 +18,9 @@ from rosenblatt.lab.catalogue import (
     DATA,
     EPOCHS,
     FEATURES,
+    LARGEST,
     MAX_POINTS,
+    MAX_TRIALS,
     ORDERS,
     SEED,
     UNITS,
@@ -37,13 +40,13 @@ from rosenblatt.text import did_you_mean, short_repr
 
 Array = npt.NDArray[Any]
 
-MAX_TRIALS = 20_000
 MAX_COLUMNS = 50
 MAX_CLASSES = 4
 MAX_RACERS = 3
 MAX_QUERY_CHARACTERS = 1_000_000
-LARGEST = 1e6  # coordinate or weight; larger ones cannot be drawn
 LETTERS = "abcd"  # of the classes, in an address
+MOST_READABLE = 8  # points that an address has as text; more are packed
+MOST_DECIMALS = 6
 # For smaller values, estimators choose another constant for the bias than the 1 of the theorems.
 SMALL_VALUES = 0.5
 PARAMETER = "param."
@@ -172,8 +175,7 @@ class Scene:
         """Return the scene as the fragment of an address; `from_query` reads it."""
         pairs = [("data", self.data), *((name, written(value)) for name, value in self.controls)]
         if self.points:
-            parts = (",".join(map(written, point[:-1])) + LETTERS[int(point[-1])] for point in self.points)
-            pairs.append(("p", ";".join(parts)))
+            pairs.append(_written_points(self.points))
         pairs += [("learner", self.learner), *((PARAMETER + name, written(value)) for name, value in self.params)]
         for name in ("features", "units", "order", "seed", "epochs"):
             value = getattr(self, name)
@@ -231,10 +233,9 @@ class Scene:
         params = dict(self.params)
         if "shuffle" in declared:
             params |= {"shuffle": ORDERS[self.order][0], "random_state": self.seed, "max_iter": self.limit(len(Z))}
+            params["tol"] = None  # by the lectures' rules: no update, weights that return, or the last epoch
         if "intercept_scaling" in declared and 0 < np.mean(Z[Z != 0] ** 2) < SMALL_VALUES**2:
             params["intercept_scaling"] = 1.0
-        if params.get("budget") is not None:
-            params["tol"] = None  # otherwise the vectors of the best epoch are kept, not those of the last
         params = {control.name: control.default for control in self.traits.params if control.name == "eta0"} | params
         if self.start is not None:
             params["init"] = (list(self.start[:-1]), self.start[-1])
@@ -293,7 +294,9 @@ def _pairs(text: Any) -> dict[str, str]:
 def _read_lists(pairs: Mapping[str, str]) -> dict[str, Any]:
     """Return the points, the start and the race of an address."""
     lists: dict[str, Any] = {}
-    if "p" in pairs:
+    if "q" in pairs:
+        lists["points"] = unpacked(pairs["q"])
+    elif "p" in pairs:
         lists["points"] = [_read_point(part) for part in pairs["p"].split(";") if part]
     if "start" in pairs:
         lists["start"] = [number_from(part, "start") for part in pairs["start"].split(",")]
@@ -374,6 +377,70 @@ def _point(value: Any, first: Any) -> tuple[float, ...]:
             f"{short_repr(value)} has the class {short_repr(value[-1])}. Pass a class from 0 to {MAX_CLASSES - 1}."
         )
     return (*(float(part) + 0.0 for part in value[:-1]), int(value[-1]))
+
+
+def _written_points(points: Sequence[Sequence[float]]) -> tuple[str, str]:
+    """Return the key and the value of points in an address: a few as text, more of them packed."""
+    short = packed(points) if len(points) > MOST_READABLE else None
+    if short is not None:
+        return "q", short
+    return "p", ";".join(",".join(map(written, point[:-1])) + LETTERS[int(point[-1])] for point in points)
+
+
+def packed(points: Sequence[Sequence[float]]) -> str | None:
+    """Return points in Base64, as `packPoints` of static/address.js does; None if six decimals do not suffice.
+
+    The numbers are those of the decimals and of the coordinates of a point; then for each coordinate the difference to
+    the point before it, of the first coordinate together with the class. Each is stored in as few bytes as it needs.
+    """
+    coordinates = [point[:-1] for point in points]
+    factors = [10**k for k in range(MOST_DECIMALS + 1)]
+    fits = (all(round(v * f) / f == v for point in coordinates for v in point) for f in factors)
+    decimals = next((k for k, exact in enumerate(fits) if exact), None)
+    if decimals is None:
+        return None
+    width = len(coordinates[0])
+    numbers, before = [decimals, width], [0] * width
+    for point in points:
+        whole = [round(value * factors[decimals]) for value in point[:-1]]
+        changes = [now - then for now, then in zip(whole, before, strict=True)]
+        first, *rest = [-2 * change - 1 if change < 0 else 2 * change for change in changes]
+        numbers += [4 * first + int(point[-1]), *rest]
+        before = whole
+    content = bytearray()
+    for number in numbers:
+        while number >= 128:
+            content.append(number % 128 + 128)
+            number //= 128
+        content.append(number)
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def unpacked(text: str) -> list[list[float]]:
+    """Return the points of a text from `packed`; raise `InvalidInput` if it is not one."""
+    fault = InvalidInput(f"q={short_repr(text)} in the address does not hold points. Copy the link from the lab again.")
+    try:
+        content = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except ValueError:
+        raise fault from None
+    numbers, value, factor = [], 0, 1
+    for byte in content:
+        value += factor * (byte % 128)
+        factor *= 128
+        if byte < 128:
+            numbers.append(value)
+            value, factor = 0, 1
+    decimals, width, *changes = [*numbers, 0, 0]
+    changes = changes[:-2]
+    if decimals > MOST_DECIMALS or not 1 <= width <= MAX_COLUMNS or len(changes) % width or factor > 1:
+        raise fault
+    points, before = [], [0] * width
+    for start in range(0, len(changes), width):
+        first, *rest = changes[start : start + width]
+        unsigned = [first // 4, *rest]
+        before = [v + (-(u + 1) // 2 if u % 2 else u // 2) for v, u in zip(before, unsigned, strict=True)]
+        points.append([*(value / 10**decimals for value in before), first % 4])
+    return points
 
 
 def _read_point(text: str) -> list[float]:

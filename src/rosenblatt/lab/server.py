@@ -12,7 +12,7 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib import import_module
 from pathlib import Path
@@ -203,12 +203,12 @@ def contents() -> dict[str, Any]:
     return catalogue()
 
 
-def response_of(kind: str, content: bytes | str | dict[str, Any]) -> Response:
+def response_of(content: bytes | str | dict[str, Any]) -> Response:
     """Return an answer as an HTTP response."""
     if isinstance(content, bytes):
         return Response(content, media_type="application/octet-stream")
     if isinstance(content, str):
-        return Response(content, media_type="text/csv" if kind == "trace" else "text/plain")
+        return Response(content, media_type="text/plain")
     return JSONResponse(content)
 
 
@@ -282,7 +282,7 @@ def create_app(key: str) -> Starlette:
     async def respond(request: Request) -> Response:
         kind = request.path_params["kind"]
         async with bodies.of(request) as body:
-            return await while_connected(request, lambda: queue.run(lambda: response_of(kind, answer(kind, body))))
+            return await while_connected(request, lambda: queue.run(lambda: response_of(answer(kind, body))))
 
     async def question(request: Request) -> Response:
         return await or_error(lambda: respond(request))
@@ -318,6 +318,7 @@ def create_app(key: str) -> Starlette:
 def serve(
     scene: Scene | None = None,
     *,
+    look: Mapping[str, Any] | None = None,
     port: int = 0,
     browser: bool = True,
     announce: Callable[[str], object] | None = None,
@@ -328,6 +329,8 @@ def serve(
     ----------
     scene : Scene, optional
         The scene to start with.
+    look : mapping, optional
+        How to look at it: t, the first trial to show, and view, the view of weight space.
     port : int, default 0
         0 chooses a free port.
     browser : bool, default True
@@ -346,7 +349,7 @@ def serve(
         listening.listen()
         address = f"http://{LOOPBACK}:{listening.getsockname()[1]}/{key}/"
         if scene is not None:
-            address += f"#{scene.to_query()}"
+            address += "#" + "&".join([scene.to_query(), *(f"{name}={value}" for name, value in (look or {}).items())])
         (announce or _print_address)(address)
         threading.Thread(target=import_module, args=["rosenblatt.lab.answers"], daemon=True).start()
         if browser:

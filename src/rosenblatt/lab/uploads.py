@@ -13,8 +13,8 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import joined
 from rosenblatt.files.opening import open_source
 from rosenblatt.files.records import Records
-from rosenblatt.lab.catalogue import MAX_POINTS
-from rosenblatt.lab.scene import LARGEST, MAX_CLASSES, MAX_COLUMNS
+from rosenblatt.lab.catalogue import LARGEST, MAX_POINTS
+from rosenblatt.lab.scene import MAX_CLASSES, MAX_COLUMNS
 from rosenblatt.text import count, short_repr
 
 MAX_TABLE_BYTES = 5_000_000

@@ -60,8 +60,6 @@ class Job:
 
 def run(job: Job, state: Any) -> Run:
     """Train `state` in place, which is in units of the learning rate if that only scales the weights."""
-    if job.plan.batch and not job.algorithm.finite_updates:
-        raise InvalidInput("Batch updates are for the perceptron without a penalty. Drop batch=True, or the penalty.")
     if job.plan.n_jobs == 1:
         return Trainer(job.plan, InMemory(job, state), job.clock).run()
     with ThreadPoolExecutor(job.plan.n_jobs) as pool:
@@ -82,6 +80,10 @@ class InMemory(LinearRunner):
     """Runs epochs over the rows of a table."""
 
     def __init__(self, job: Job, state: Any, pool: ThreadPoolExecutor | None = None) -> None:
+        if job.plan.batch and not job.algorithm.finite_updates:
+            raise InvalidInput(
+                "Batch updates are for the perceptron without a penalty. Drop batch=True, or the penalty."
+            )
         table, task = job.table, job.task
         problems, target = state.b.size, task.target
         super().__init__(

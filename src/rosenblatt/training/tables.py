@@ -1,4 +1,4 @@
-"""Trials as tables for the classroom: numbered rows, weights before and after, as text, HTML or LaTeX."""
+"""Trials as tables for the classroom: numbered rows, weights before and after, as text, Markdown, HTML or LaTeX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rosenblatt.training.record import Recording, Trial
 
 Array = npt.NDArray[Any]
 
-FORMS = ("text", "html", "latex")
+FORMS = ("text", "markdown", "html", "latex")
 # Features up to which weights are written out.
 MAX_WEIGHTS = 8
 # What each column is called: in text, and in LaTeX's mathematics. HTML has the text.
@@ -35,6 +35,7 @@ _SPECIAL = str.maketrans(
     {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}"}
     | {"^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
 )
+_MARKDOWN = str.maketrans({mark: f"\\{mark}" for mark in "\\|`*_<>[]"} | {"\n": " "})
 
 
 def trial_table(
@@ -54,7 +55,7 @@ def trial_table(
     ----------
     trials : Recording, or iterable of Trial
         From `rosenblatt.record` or `rosenblatt.trace`.
-    form : {"text", "html", "latex"}
+    form : {"text", "markdown", "html", "latex"}
         LaTeX needs no package: a tabular in its own mathematics.
     start : (w0, b0), optional
         The weights before the first trial, zero by default; a recording knows them.
@@ -75,7 +76,7 @@ def trial_table(
     1      1   x1  -1    (0, 0)         0     0       0      yes   (0, 0)       -1
     2      1   x2   1    (0, 0)        -1    -1      -1      yes   (1, 1)        0
     """
-    write = {"text": _text, "html": _html, "latex": _latex}.get(form)
+    write = {"text": _text, "markdown": _markdown, "html": _html, "latex": _latex}.get(form)
     if write is None:
         hint = did_you_mean(form, FORMS)
         raise InvalidInput(f"form={short_repr(form)} is not known. Choose one of {', '.join(FORMS)}.{hint}")
@@ -122,7 +123,8 @@ def _row(i: int, names: Sequence[str] | None, form: str) -> str:
     if i < 0:
         return "all"
     if names is not None:
-        return str(names[i]).translate(_SPECIAL) if form == "latex" else str(names[i])
+        escaped = {"latex": _SPECIAL, "markdown": _MARKDOWN}.get(form, {})
+        return str(names[i]).translate(escaped)
     return f"$x_{{{i + 1}}}$" if form == "latex" else f"x{i + 1}"
 
 
@@ -140,6 +142,11 @@ def _text(columns: list[str], lines: list[list[str]], note: str) -> str:
         "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in [columns, *lines]
     ]
     return "\n".join([row.rstrip() for row in rows] + [note] * bool(note))
+
+
+def _markdown(columns: list[str], lines: list[list[str]], note: str) -> str:
+    rows = [columns, ["---:"] * len(columns), *lines]
+    return "\n".join(["| " + " | ".join(row) + " |" for row in rows] + ["", note] * bool(note))
 
 
 def _html(columns: list[str], lines: list[list[str]], note: str) -> str:

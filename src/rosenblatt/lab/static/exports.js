@@ -1,6 +1,8 @@
 // @ts-check
-/** Exports: pictures, tables, the run, and its Python code. */
+/** Exports: pictures, tables, the run, its Python code, and the lab itself. */
+import { pointsTable, trialsTable } from "./csv.js";
 import { button, make } from "./elements.js";
+import { packArrays } from "./frames.js";
 
 const STYLES = [
   "fill",
@@ -107,8 +109,9 @@ export function save(name, content) {
 
 /**
  * Return the entries of the export menu.
- * @param {{pictures: () => SVGSVGElement[], ground: () => string, bytes: () => ArrayBuffer, state: () => object,
- *   trace: () => Promise<string>, code: () => Promise<string>, failed: (error: unknown) => void}} from
+ * @param {{pictures: () => SVGSVGElement[], ground: () => string, run: () => import("./types").Run,
+ *   state: () => object, page: (() => Promise<string>) | null, code: () => Promise<string>,
+ *   failed: (error: unknown) => void}} from
  */
 export function exportEntries(from) {
   const text = (/** @type {string} */ content, /** @type {string} */ type) => new Blob([content], { type });
@@ -117,11 +120,18 @@ export function exportEntries(from) {
   const kinds = [
     ["Picture, PNG", "lab.png", () => asPng(picture())],
     ["Picture, SVG", "lab.svg", () => text(picture().text, "image/svg+xml")],
-    ["Trials, CSV", "trials.csv", async () => text(await from.trace(), "text/csv")],
+    ["Points, CSV", "points.csv", () => text(pointsTable(from.run()), "text/csv")],
+    ["Trials, CSV", "trials.csv", () => text(trialsTable(from.run()), "text/csv")],
     ["Scene, JSON", "scene.json", () => text(JSON.stringify(from.state(), null, 1), "application/json")],
-    ["Run, safetensors", "run.safetensors", () => new Blob([from.bytes()], { type: "application/octet-stream" })],
+    [
+      "Run, safetensors",
+      "run.safetensors",
+      () => new Blob([packArrays(from.run())], { type: "application/octet-stream" }),
+    ],
     ["Python", "lab.py", async () => text(await from.code(), "text/x-python")],
   ];
+  const { page } = from;
+  if (page) kinds.push(["Lab, one HTML file", "lab.html", async () => text(await page(), "text/html")]);
   return kinds.map(([title, name, content]) =>
     button(title, `Save ${name}`, async () => {
       try {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Runs as the engine recorded them. Nothing is learned here: trials are looked up, surfaces are sums. */
+/** Runs as an engine recorded them, Python's or the page's. Trials are looked up, surfaces are sums. */
 
 /** @typedef {import("./types").Run} Run */
 /** @typedef {import("./types").Frame} Frame */
@@ -36,12 +36,39 @@ export function readArrays(bytes) {
 }
 
 /**
- * Return a run from the engine's bytes.
- * @param {ArrayBuffer} bytes
+ * Write arrays in the safetensors layout, the widest numbers first.
+ * @param {{about: any, arrays: Record<string, any>}} frames
+ */
+export function packArrays({ about, arrays }) {
+  const types = Object.entries(ARRAYS);
+  const parts = Object.entries(arrays).sort((a, b) => b[1].BYTES_PER_ELEMENT - a[1].BYTES_PER_ELEMENT);
+  /** @type {Record<string, any>} */
+  const header = { __metadata__: { about: JSON.stringify(about) } };
+  let end = 0;
+  for (const [name, array] of parts) {
+    const dtype = types.find(([, Type]) => array instanceof Type)?.[0];
+    header[name] = { dtype, shape: array.shape, data_offsets: [end, end + array.byteLength] };
+    end += array.byteLength;
+  }
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const start = 8 + Math.ceil(text.length / 8) * 8;
+  const bytes = new Uint8Array(start + end).fill(32, 8, start);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(start - 8), true);
+  bytes.set(text, 8);
+  for (const [name, array] of parts) {
+    const from = start + header[name].data_offsets[0];
+    bytes.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), from);
+  }
+  return bytes.buffer;
+}
+
+/**
+ * Return a run from the bytes of Python, or from the arrays of the page's engine.
+ * @param {ArrayBuffer | {about: any, arrays: Record<string, any>}} recorded
  * @returns {Run}
  */
-export function readRun(bytes) {
-  const { about, arrays } = readArrays(bytes);
+export function readRun(recorded) {
+  const { about, arrays } = recorded instanceof ArrayBuffer ? readArrays(recorded) : recorded;
   const n = arrays.y.length;
   const trials = arrays.row.length;
   const [states = 1, k = 1, width = 3] = arrays.W?.shape ?? [];
@@ -56,7 +83,7 @@ export function readRun(bytes) {
   for (let t = trials; t > 0; t--) if (arrays.at[t - 1] < states) reached[arrays.at[t - 1]] = t;
   reached[0] = 0;
   const sizes = { n, trials, d: arrays.X.length / n, k, width, states };
-  const run = { ...arrays, ...sizes, W, about, bytes, mistakes, total, reached };
+  const run = { ...arrays, ...sizes, W, about, arrays, mistakes, total, reached };
   const made = /** @type {Run} */ (/** @type {unknown} */ (run));
   made.surface = !made.phi ? null : made.slot ? dualSurface(made) : mappedSurface(made);
   return made;

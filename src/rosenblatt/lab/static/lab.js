@@ -1,5 +1,5 @@
 // @ts-check
-/** The lab: creates the views in an element, requests runs from the engine, and steps through their trials. */
+/** The lab: creates the views in an element, asks for runs, and steps through their trials. */
 import { defaultScene, fromAddress, lookOf, toAddress } from "./address.js";
 import { chartsView } from "./chart.js";
 import { sceneControls } from "./controls.js";
@@ -36,9 +36,6 @@ const REST_MS = 200; // without a change, before the address and the code are up
 const EASING_SPEED = 8; // trials per second, above which motion is not eased
 const LONGEST_LINK = 30_000; // characters; more points than that belong in a file
 
-/** @returns {Catalogue} */
-const emptyCatalogue = () => ({ data: [], learners: [], orders: [], features: [], chapters: [] });
-
 /**
  * Create a lab in an element.
  * @param {HTMLElement} root
@@ -47,7 +44,7 @@ const emptyCatalogue = () => ({ data: [], learners: [], orders: [], features: []
  */
 export async function mount(root, ask, options = {}) {
   const editable = options.editable !== false;
-  const catalogue = options.catalogue ?? (editable ? await ask("catalogue") : emptyCatalogue());
+  const catalogue = options.catalogue ?? (await ask("catalogue"));
   const lab = createLab(root, ask, options, catalogue, editable);
   await lab.begin();
   return lab.handle;
@@ -61,7 +58,8 @@ export async function mount(root, ask, options = {}) {
  * @param {boolean} editable
  */
 function createLab(root, ask, options, catalogue, editable) {
-  const given = options.address ? fromAddress(location.hash, catalogue) : null;
+  const addressed = options.address && (location.hash.length > 1 || !options.scene);
+  const given = addressed ? fromAddress(location.hash, catalogue) : null;
   const first = given?.scene ?? { ...defaultScene(), ...options.scene };
   /** @type {Look} */
   let look = given?.look ?? lookOf({ ...options.scene, t: options.t ?? options.scene?.t });
@@ -73,6 +71,7 @@ function createLab(root, ask, options, catalogue, editable) {
   let drawnClass = 1;
   let refit = true;
   let rest = 0;
+  let note = given?.note ?? ""; // on the address, until it is shown
   /** @type {((state: {scene: Scene, t: number}) => void)[]} */
   const watchers = [];
 
@@ -141,10 +140,7 @@ function createLab(root, ask, options, catalogue, editable) {
   root.append(help, table.box);
   const code = make("pre", { tabindex: 0, class: "code" });
   const choice = raceMenu(frame.race.panel, catalogue, (race) => store.change({ race }));
-  const share = sharePanel(
-    frame.share.panel,
-    (hide) => `${location.origin}${location.pathname}#${address({ ...look, hide })}`,
-  );
+  const share = sharePanel(frame.share.panel, (hide) => `${location.href.split("#")[0]}#${address({ ...look, hide })}`);
   const requests = createRequests(ask, {
     take,
     failed: complain,
@@ -239,7 +235,7 @@ function createLab(root, ask, options, catalogue, editable) {
     frame.live.textContent = plain(`${describe(run, shown)} ${describeEnd(run, shown)}`);
   }
 
-  /** @param {string} verdict  on a prediction */
+  /** @param {string} verdict  on a prediction, or a note on the address */
   function judge(verdict) {
     frame.end.textContent = `${verdict}${frame.end.textContent}`;
     frame.live.textContent = `${verdict}${frame.live.textContent}`;
@@ -301,6 +297,8 @@ function createLab(root, ask, options, catalogue, editable) {
     time.load(run, last());
     refit = false;
     go(look.t);
+    if (note) judge(note);
+    note = "";
     root.dataset.ready = "true";
     if (newest?.data === "points") pattern.place(newest.points ?? []);
   }
@@ -383,7 +381,7 @@ function createLab(root, ask, options, catalogue, editable) {
     const panel = frame.tabs.panel("Python");
     if (!code.parentNode) {
       const copy = button("Copy", "Copy the code", () => navigator.clipboard?.writeText(code.textContent ?? ""));
-      panel.append(make("p", { class: "soft" }, "This gives the weights on the screen, bit for bit."), code, copy);
+      panel.append(make("p", { class: "soft" }, "This gives the weights on the screen."), code, copy);
     }
     try {
       code.textContent = await pythonCode();
@@ -392,17 +390,39 @@ function createLab(root, ask, options, catalogue, editable) {
     }
   }
 
-  /** Request the vote of all weights so far: it is not a line, so the page cannot compute it. */
+  /** Request the vote of all weights so far, which is not a line. */
   async function showVote() {
     const [scene, t, run] = [store.scene, look.t, runs[0]];
     if (!run || !isStraight(run) || !t || t > run.trials) return;
-    const bytes = await Promise.resolve(ask("surface", { ...scene, race: [], t, way: "vote" })).catch(() => null);
-    if (bytes && scene === store.scene && t === look.t) pattern.vote(readArrays(bytes).arrays.score);
+    const answer = await Promise.resolve(ask("surface", { ...scene, race: [], t, way: "vote" })).catch(() => null);
+    if (!answer || scene !== store.scene || t !== look.t) return;
+    pattern.vote((answer instanceof ArrayBuffer ? readArrays(answer) : answer).arrays.score);
   }
 
   /** @returns {Promise<string>} */
   function pythonCode() {
     return ask("code", { ...store.scene, race: [], t: Math.min(look.t, runs[0]?.trials ?? 0) });
+  }
+
+  /** Return all that a file needs to open the lab as it is. */
+  function state() {
+    return { ...store.scene, t: look.t, view: look.view };
+  }
+
+  /**
+   * Take a file that was dropped on the page: a saved scene, or a table.
+   * @param {string} text
+   */
+  function takeFile(text) {
+    if (!text.trimStart().startsWith("{")) return table.open(text);
+    try {
+      const { t, view, ...scene } = JSON.parse(text);
+      look = { ...look, ...lookOf({ ...look, t, view }) };
+      settle();
+      store.replace({ ...defaultScene(), ...scene });
+    } catch {
+      complain(new Error("This file is neither a scene of the lab nor a table. Drop a scene.json, or a CSV file."));
+    }
   }
 
   /** @param {string} text */
@@ -494,9 +514,9 @@ function createLab(root, ask, options, catalogue, editable) {
       ...exportEntries({
         pictures: () => (runs.length > 1 ? [pattern.svg, ...rivals.pictures()] : [pattern.svg, weights.svg]),
         ground: () => getComputedStyle(frame.pattern.section).backgroundColor,
-        bytes: () => runs[0].bytes,
-        state: () => ({ ...store.scene, t: look.t, view: look.view }),
-        trace: () => ask("trace", { ...store.scene, race: [] }),
+        run: () => runs[0],
+        state,
+        page: editable ? () => ask("page", state()) : null,
         code: pythonCode,
         failed: complain,
       }),
@@ -546,6 +566,14 @@ function createLab(root, ask, options, catalogue, editable) {
       if (runs.length) go(look.t);
     });
     if (window.parent !== window) window.addEventListener("message", fromAround);
+    if (editable) {
+      root.addEventListener("dragover", (event) => event.preventDefault());
+      root.addEventListener("drop", async (event) => {
+        event.preventDefault();
+        const file = event.dataTransfer?.files[0];
+        if (file) takeFile(await file.text());
+      });
+    }
     if (options.address) {
       window.addEventListener("hashchange", fromLocation);
       window.addEventListener("popstate", fromLocation);
@@ -563,6 +591,7 @@ function createLab(root, ask, options, catalogue, editable) {
     const next = fromAddress(location.hash, catalogue);
     look = next.look;
     settle();
+    note = next.note;
     store.replace(next.scene);
   }
 

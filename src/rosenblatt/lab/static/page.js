@@ -1,13 +1,14 @@
 // @ts-check
-/** The page of `rosenblatt lab`: the engine is a server on this machine. */
+/** The page of `rosenblatt lab`: what its own engine lacks, a server on this machine answers. */
 import { mount } from "./lab.js";
+import { createAsk } from "./questions.js";
 
 /**
- * Ask the engine.
+ * Ask Python.
  * @param {string} kind
  * @param {object} [body]
  */
-async function ask(kind, body = {}) {
+async function askServer(kind, body = {}) {
   const question = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
   const response = await fetch(kind, kind === "catalogue" ? {} : question).catch(() => {
     throw new Error("The lab's server does not answer. Start it again with: rosenblatt lab");
@@ -22,9 +23,13 @@ async function ask(kind, body = {}) {
 }
 
 const root = /** @type {HTMLElement} */ (document.querySelector("#lab"));
-mount(root, ask, { editable: true, address: true }).then(
-  (lab) => Object.assign(root, { lab }),
-  (error) => {
-    root.textContent = error.message;
-  },
-);
+
+async function open() {
+  const catalogue = await askServer("catalogue");
+  const lab = await mount(root, createAsk(catalogue, askServer), { catalogue, editable: true, address: true });
+  Object.assign(root, { lab });
+}
+
+open().catch((error) => {
+  root.textContent = error.message;
+});

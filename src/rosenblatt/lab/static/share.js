@@ -41,7 +41,11 @@ export function sharePanel(host, link) {
     return make("label", {}, box, part);
   });
   host.append(
-    make("p", { class: "soft" }, "This link opens the same points, learner and trial in this lab."),
+    make(
+      "p",
+      { class: "soft" },
+      "This link opens the same points, learner and trial; its part from # on does so in every lab.",
+    ),
     make("p", { class: "turn" }, field, copy, said),
     make("fieldset", {}, make("legend", {}, "Hide in the shared lab"), make("div", { class: "checks" }, ...boxes)),
   );

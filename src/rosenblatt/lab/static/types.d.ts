@@ -4,7 +4,7 @@ export type Point = [number, number];
 export type Vector = ArrayLike<number>;
 export type Box = [Point, Point]; // [[x low, x high], [y low, y high]]
 
-/** Sends a question to the engine: by fetch in the page, by a message in a notebook, from embedded bytes in a file. */
+/** Asks a question: of the page's own engine, or of Python by fetch or by a message of a notebook. */
 export type Ask = (kind: string, body?: object) => Promise<any>;
 
 export interface Racer {
@@ -67,6 +67,7 @@ export interface Learner extends Named {
   multiclass: boolean;
   trials: boolean;
   start?: boolean;
+  defaults: Record<string, any>; // of parameters that the lab sets itself
   params: Control[];
 }
 
@@ -91,12 +92,16 @@ export interface Chapter {
 }
 
 export interface Catalogue {
-  data: (Named & { classes: number; controls: Control[]; columns?: string[] })[];
+  data: (Named & { classes: number; controls: Control[]; columns?: string[]; rows?: number[][] })[];
   learners: Learner[];
   orders: Named[];
   features: (Named & { controls?: Control[] })[];
   run?: Control[];
   chapters: Chapter[];
+  limits: { points: number; trials: number; largest: number };
+  endings: Record<string, any>; // why a run ended, with placeholders
+  remedies: Record<string, string>; // against weights that grow without end, by rule
+  version: string;
 }
 
 export interface About {
@@ -129,7 +134,7 @@ export interface About {
 /** A run as the engine recorded it. */
 export interface Run {
   about: About;
-  bytes: ArrayBuffer;
+  arrays: Record<string, any>; // as they were recorded
   trials: number;
   n: number;
   d: number; // of the points
@@ -247,5 +252,96 @@ export interface Options {
   certificate?: Certificate | null;
   editable?: boolean; // whether an engine can be asked for other runs
   address?: boolean; // whether the state is kept in the address
+  page?: (scene: object) => Promise<string> | string; // returns the lab as one HTML file, with a scene
   t?: number; // the first trial to show
+}
+
+// ------------------------------------------------------------------------------------------ the engine of the page
+
+/** A row: the columns and the values of its entries that are not zero. */
+export interface Row {
+  number: number;
+  at: Int32Array;
+  x: Float64Array;
+}
+
+/** What is learned from which rows, in which order. */
+export interface Task {
+  rows: Row[];
+  features: number;
+  label: Int32Array; // number of the class of each row
+  sign: number[][]; // [class][problem]: positive (1), negative (-1) or no example (0)
+  multiclass: string;
+  joint: boolean; // whether all classes are learned at once
+  names: number[]; // of the classes
+  order: string;
+  seed: number;
+  epochs: number; // at most
+  endings: Record<string, any>; // sentences of the catalogue
+  remedies: Record<string, string>;
+}
+
+export interface Plane {
+  w: Float64Array;
+  b: number;
+}
+
+/** What a trial counts. */
+export interface Outcome {
+  update: boolean;
+  mistake: boolean;
+  loss: number;
+}
+
+/** A learner as the engine sees it: `FirstOrder`, or `KernelPerceptron`. Its vectors are its own affair. */
+export interface PageLearner {
+  vectors: any[]; // one for each problem
+  finite: boolean; // whether separable rows cause finitely many updates
+  restsWhenClean: boolean; // whether an epoch without an update changes nothing
+  linear: boolean;
+  penalised: boolean;
+  voted: boolean;
+  derived: boolean; // whether the weights that predict are not those that learn
+  late: boolean; // whether an average restarts in epochs 2, 4, 8, ...
+  predictor: string; // what predicts, if not the last weights
+  unit: number; // of the weights
+  zeroLoss: number;
+  score(vector: any, row: Row): number;
+  trial(vector: any, row: Row, sign: number, score: number, rate: number): Outcome;
+  jointTrial(vectors: any[], row: Row, c: number, scores: ArrayLike<number>, rate: number): Outcome;
+  weights(): Float64Array;
+  beginEpoch(epoch: number, vectors: any[]): void;
+  endEpoch(epoch: number, active: number[], updates: number[]): void;
+  penalties(): number[];
+  fits(part: number): boolean;
+  // Of linear learners alone:
+  rule: { name: string };
+  bias: number;
+  averaged: boolean;
+  sums(): any[];
+  addSums(sums: any[]): void;
+  startFrom(start: number[]): void;
+  planes(): Plane[];
+  // Of the kernel perceptron alone:
+  slots: Map<number, number>; // of the rows that were ever mistaken
+  log: { slot: number; problem: number; step: number; state: number }[];
+  kernel(x: ArrayLike<number>, z: ArrayLike<number>): number;
+}
+
+/** A scene with its points and a value for each setting. */
+export interface CheckedScene {
+  data: string;
+  values: Record<string, any>; // of the controls of the data
+  learner: Learner & { rule: string; modes: string[] };
+  params: Record<string, any>;
+  features: string;
+  units: number;
+  seed: number;
+  epochs: number;
+  order: string;
+  start: number[] | null;
+  X: number[][];
+  labels: number[];
+  classes: number[];
+  multiclass: string;
 }
