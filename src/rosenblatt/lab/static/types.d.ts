@@ -199,7 +199,8 @@ export interface Certificate {
   hyperplane: number[] | null;
   band: number | null;
   supports: number[];
-  common_point: Point | null;
+  margins?: number[]; // distance of each row from the hyperplane
+  common_point: number[] | null;
   common_exact: string[] | null;
   weights: [number, string, number][];
   hulls: Point[][];
