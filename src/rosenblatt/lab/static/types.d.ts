@@ -250,3 +250,16 @@ export interface Options {
   address?: boolean; // whether the state is kept in the address
   t?: number; // the first trial to show
 }
+
+export interface Exercise {
+  name: string; // in addresses
+  lecture: number;
+  text: string;
+  scene: Partial<Scene>;
+  may_change: "start" | "points" | "features" | "params";
+  measure: "updates" | "bound" | "gamma";
+  goal: number;
+  least: boolean; // whether the number must be at least the goal, or at most
+  points: number; // that may be added or moved
+  length: number; // of the start, at most; 0: any
+}
