@@ -1,8 +1,12 @@
 // @ts-check
 /** Who answers a question of the page: its own engine if it can, and otherwise Python, if there is one. */
+import { readCertificate } from "./certificate.js";
 import { pointsOfText } from "./csv.js";
+import { featureMap } from "./features.js";
 import { lacking, localRun, localVote } from "./local.js";
+import { certifyPage } from "./prove.js";
 import { pythonOf } from "./python.js";
+import { checkedScene } from "./scene.js";
 
 /** @typedef {import("./types").Ask} Ask */
 /** @typedef {import("./types").Catalogue} Catalogue */
@@ -11,13 +15,36 @@ const INSTALL = 'pip install "rosenblatt[lab]", and then: rosenblatt lab';
 
 /**
  * What the page answers itself: the answer, and what it lacks for a scene, empty if nothing.
- * @type {Record<string, {answer: (scene: any, catalogue: Catalogue) => any, lacks: (scene: any) => string}>}
+ * @type {Record<string, {answer: (scene: any, catalogue: Catalogue) => any, lacks: (scene: any, catalogue: Catalogue) => string}>}
  */
 const IN_PAGE = {
   run: { answer: localRun, lacks: lacking },
   surface: { answer: localVote, lacks: lacking },
   code: { answer: pythonOf, lacks: lacking },
+  certificate: { answer: certificateOf, lacks: unprovable },
 };
+
+/**
+ * Return the proof that the points of a scene are separable, or that they are not.
+ * @param {import("./types").Scene} scene
+ * @param {Catalogue} catalogue
+ */
+function certificateOf(scene, catalogue) {
+  const { X, labels, features, units, seed } = checkedScene(scene, catalogue);
+  const Z = X.map(featureMap(features, X, units, seed));
+  return readCertificate(certifyPage(Z, labels), Z, labels, features === "none" && X[0].length === 2);
+}
+
+/**
+ * Return what the page lacks for a proof; empty if nothing.
+ * @param {import("./types").Scene} scene
+ * @param {Catalogue} catalogue
+ */
+function unprovable(scene, catalogue) {
+  const { classes, features } = checkedScene(scene, catalogue);
+  if (classes.length > 2) return "A proof about more than two classes";
+  return features === "none" || features === "quadratic" ? "" : "A proof under this feature map";
+}
 
 /**
  * Create the `ask` of a page.
@@ -29,7 +56,7 @@ export function createAsk(catalogue, python) {
   return async (kind, body = {}) => {
     if (kind === "catalogue") return catalogue;
     const own = IN_PAGE[kind];
-    const missing = own ? own.lacks(body) : "A proof";
+    const missing = own ? own.lacks(body, catalogue) : "This";
     if (own && !missing) return own.answer(body, catalogue);
     if (python) return python(kind, body);
     if (kind === "table") return pointsOfText(/** @type {{text?: string}} */ (body).text ?? "", catalogue);

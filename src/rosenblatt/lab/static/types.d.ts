@@ -204,7 +204,8 @@ export interface Certificate {
   hyperplane: number[] | null;
   band: number | null;
   supports: number[];
-  common_point: Point | null;
+  margins?: number[]; // distance of each row from the hyperplane
+  common_point: number[] | null;
   common_exact: string[] | null;
   weights: [number, string, number][];
   hulls: Point[][];
@@ -344,4 +345,17 @@ export interface CheckedScene {
   labels: number[];
   classes: number[];
   multiclass: string;
+}
+
+export interface Exercise {
+  name: string; // in addresses
+  lecture: number;
+  text: string;
+  scene: Partial<Scene>;
+  may_change: "start" | "points" | "features" | "params";
+  measure: "updates" | "bound" | "gamma";
+  goal: number;
+  least: boolean; // whether the number must be at least the goal, or at most
+  points: number; // that may be added or moved
+  length: number; // of the start, at most; 0: any
 }
