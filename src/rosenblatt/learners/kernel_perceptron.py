@@ -247,7 +247,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         text="Learn from a row while y f(x) <= margin.",
         least=0,
         wanted="a number from 0",
-        lab=False,
+        range=(0.0, 5.0, 0.05),
     )
     max_updates: float = real(
         default=np.inf,

@@ -94,6 +94,7 @@ export function toAddress(scene, look, catalogue) {
   if (scene.data === "points") {
     const text = (scene.points ?? []).map((p) => p.slice(0, -1).join(",") + LETTERS[p[p.length - 1]]);
     pairs.push(["p", text.join(";")]);
+    for (const name of ["names", "labels"]) if (scene[name]) pairs.push([name, scene[name].join(",")]);
   }
   pairs.push(["learner", scene.learner]);
   for (const [name, value] of Object.entries(scene.params)) pairs.push([`param.${name}`, written(value)]);
@@ -146,6 +147,7 @@ export function fromAddress(text, catalogue) {
         return [...part.slice(0, -1).split(",").map(Number), LETTERS.indexOf(part.slice(-1))];
       });
   }
+  for (const name of ["names", "labels"]) if (query.has(name)) scene[name] = query.get(name)?.split(",");
   if (query.has("start")) scene.start = (query.get("start") ?? "").split(",").map(Number);
   if (query.get("race")) scene.race = (query.get("race") ?? "").split(";").map((part) => racerOf(part, catalogue));
   return { scene, look: lookOf(Object.fromEntries(query)) };

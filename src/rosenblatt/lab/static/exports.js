@@ -9,6 +9,8 @@ const STYLES = [
   "stroke-width",
   "stroke-dasharray",
   "stroke-opacity",
+  "stroke-linejoin",
+  "paint-order",
   "opacity",
   "font-size",
   "font-family",

@@ -4,6 +4,12 @@ export type Point = [number, number];
 export type Vector = ArrayLike<number>;
 export type Box = [Point, Point]; // [[x low, x high], [y low, y high]]
 
+/** Rows and their class numbers. */
+export interface Rows {
+  X: Vector;
+  y: Vector;
+}
+
 /** Sends a question to the engine: by fetch in the page, by a message in a notebook, from embedded bytes in a file. */
 export type Ask = (kind: string, body?: object) => Promise<any>;
 
@@ -21,6 +27,8 @@ export interface Scene {
   noise?: number;
   data_seed?: number;
   points?: number[][];
+  names?: string[]; // of the columns of these points, for the page alone
+  labels?: string[]; // of their classes, for the page alone
   learner: string;
   params: Record<string, any>;
   features: string;
@@ -103,6 +111,7 @@ export interface About {
   scene: Partial<Scene>;
   classes: string[];
   names: string[];
+  labels?: string[]; // names of the classes that can be drawn, from a table
   numbers?: number[]; // of the classes, among those that can be drawn
   columns?: string[]; // of the weights
   plain?: boolean; // whether the theorem on the perceptron holds
@@ -130,7 +139,8 @@ export interface About {
 export interface Run {
   about: About;
   bytes: ArrayBuffer;
-  trials: number;
+  trials: number; // with those of further rounds of a cycle
+  ended: number; // trials of the engine
   n: number;
   d: number; // of the points
   k: number; // problems
@@ -199,6 +209,7 @@ export interface Certificate {
   hyperplane: number[] | null;
   band: number | null;
   supports: number[];
+  margins?: number[]; // distance of each row from the hyperplane
   common_point: Point | null;
   common_exact: string[] | null;
   weights: [number, string, number][];
