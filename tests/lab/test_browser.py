@@ -751,11 +751,11 @@ def test_dark_and_projector_are_a_key_away(lab):
     assert lab.page.evaluate(ground) != light
     small = lab.page.evaluate("parseFloat(getComputedStyle(document.querySelector('.narration')).fontSize)")
     lab.press("p")
-    assert not lab.page.locator("header").is_visible()
+    assert not lab.page.locator("header button").first.is_visible()
     large = lab.page.evaluate("parseFloat(getComputedStyle(document.querySelector('.narration')).fontSize)")
     assert large > 1.5 * small
     lab.press("p")
-    assert lab.page.locator("header").is_visible()
+    assert lab.page.locator("header button").first.is_visible()
     lab.press("?")
     assert "play, pause" in lab.text("dialog[open]")
 
@@ -843,24 +843,211 @@ def test_the_python_follows_the_screen(lab):
     assert len(before.splitlines()) <= 15
 
 
+MODES = [
+    ("data=or&t=9", [[], ["t"], ["c"], ["s"], ["?"], ["x"], ["e"], ["p"]]),
+    ("data=xor&t=6", [[], ["c"]]),
+    ("data=spam&t=12", [[], ["c"]]),
+    ("data=three&param.multiclass=ovo&t=100", [[]]),
+    ("data=four&n=12&param.multiclass=ovo-vote&t=100", [[], ["c"]]),
+    ("data=circle&n=20&features=quadratic&t=40", [[], ["c"]]),
+    ("data=circle&n=20&learner=KernelPerceptron&t=40", [[], ["x"]]),
+    ("data=overlap&learner=VotedPerceptron&n=20&t=40&view=slice", [[]]),
+    ("data=clouds&n=20&race=AveragedPerceptron:shuffled;PassiveAggressive:cyclic&t=10", [[]]),
+    ("data=points&p=", [[]]),
+]
+
+
+def violations(axe, page):
+    found = axe.run(page).response["violations"]
+    return [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser, address, scheme):
+def test_axe_finds_nothing(browser, address, scheme, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
-    lab = Lab(context, address).open("data=or&t=9")
-    for keys in ([], ["t"], ["c"], ["s"], ["?"]):
-        lab.press(*keys)
-        lab.page.wait_for_timeout(100)
-        found = axe.run(lab.page).response["violations"]
-        assert not found, [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found]
-        lab.press("Escape")
-    for name in ("Trials", "Python"):
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    lab = Lab(context, address)
+    for hash, looks in MODES:
+        lab.page.goto("about:blank")
+        lab.open(hash)
+        for keys in looks:
+            lab.press(*keys)
+            lab.page.wait_for_timeout(100)
+            assert not violations(axe, lab.page), (hash, keys)
+            lab.press("Escape", *(["p"] if keys == ["p"] else []))
+    lab.page.goto("about:blank")
+    lab.open("data=overlap&n=20&t=9")
+    for name in ("Trials", "Python", "Curves"):
         lab.page.get_by_role("tab", name=name).click()
         lab.page.wait_for_timeout(100)
-        found = axe.run(lab.page).response["violations"]
-        assert not found, [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found]
+        assert not violations(axe, lab.page), name
+    lab.page.get_by_role("button", name="test rows").click()
+    lab.page.locator("details[data-part=settings] summary").click()
+    lab.wait("document.querySelector('.layer-test .test')")
+    assert not violations(axe, lab.page), "settings and test rows"
     context.close()
     assert not lab.faults
+
+
+# ---------------------------------------------------------------------------------------------- a view for the lecture
+
+
+def test_the_table_of_the_mails_and_a_new_one(lab):
+    """The lecture's example: w = (0, 2, 0, -1, 1), and a new mail with `and` and `viagra` has score 2: spam."""
+    lab.open("data=spam&t=12")
+    heads = lab.page.locator(".rows thead th").all_inner_texts()
+    assert heads == ["and", "viagra", "the", "of", "nigeria", "y", "f(x)", "class"]
+    cells = [row.inner_text().replace("\u2212", "-").split() for row in lab.page.locator(".rows tbody tr").all()]
+    assert [row[-2] for row in cells] == ["2", "-1", "2", "-1", "1", "-1"]
+    assert [row[0] for row in cells] == [f"x{i}" for i in range(1, 7)]
+    assert "f(x\u2032) = 2, class +1" in lab.text(".rows-box p")
+    lab.page.get_by_label("viagra of the new row").uncheck()
+    lab.page.get_by_label("of of the new row", exact=True).check()
+    assert "f(x\u2032) = -1, class -1" in lab.text(".rows-box p")
+
+
+def test_a_probe_says_score_class_and_distance(lab):
+    lab.open("data=or&t=24")
+    lab.press("x")
+    said = lab.page.locator("path.probe").get_attribute("aria-label").replace("\u2212", "-")
+    x, y, f, distance = map(float, re.findall(r"-?\d+\.?\d*(?=[,):]|$)", said.replace(": class +1", ":")))
+    assert f == pytest.approx(2 * x + 2 * y - 1, abs=0.01)
+    assert distance == pytest.approx(f / np.hypot(2, 2), abs=0.01)
+    lab.page.locator("path.probe").focus()
+    for _ in range(40):
+        lab.press("ArrowLeft")
+    assert "class -1" in lab.page.locator("path.probe").get_attribute("aria-label").replace("\u2212", "-")
+    assert lab.value("lab.run.n") == 4, "a probe is not a row"
+
+
+@pytest.mark.parametrize("features", ["quadratic", "cubic", "none"])
+def test_test_rows_have_the_error_of_the_estimator(lab, features):
+    query = f"data=moons&n=60&features={features}&epochs=6"
+    lab.open(f"{query}&t=100000")
+    lab.page.get_by_role("button", name="test rows").click()
+    lab.page.wait_for_selector(".errors .curve")
+    model = record_scene(Scene.from_query(query))
+    X, y = Scene.from_query(f"{query}&data_seed=5000").rows()
+    wrong = int(np.sum(model.estimator.predict(model.feature_map(X)) != y))
+    assert f"test error {wrong} of 60" in lab.text(".pattern .caption")
+
+
+def test_names_of_columns_and_classes_are_kept(lab):
+    lab.open()
+    lab.page.locator("details[data-part=settings] summary").click()
+    lab.page.get_by_role("button", name="Paste or open a table").click()
+    rows = ["height,weight,who", "1.8,0.8,tall", "1.6,0.5,short", "1.9,0.9,tall", "1.5,0.6,short"]
+    lab.page.locator("dialog[open] textarea").fill("\n".join(rows))
+    lab.page.get_by_role("button", name="Use these points").click()
+    lab.wait("lab.run.about.scene.data === 'points'")
+    assert lab.page.locator(".pattern .axis-name").all_text_contents() == ["height", "weight"]
+    assert lab.text(".legend").startswith("short, y = -1tall, y = +1")
+    lab.press("ArrowRight")
+    lab.wait("location.hash.includes('height')")
+    lab.page.reload()
+    lab.page.wait_for_selector("#lab[data-ready]")
+    assert lab.page.locator(".pattern .axis-name").all_text_contents() == ["height", "weight"]
+    assert "tall" in lab.text(".legend")
+
+
+def test_an_empty_plane_says_what_to_do(lab):
+    lab.open("data=or&t=3")
+    lab.page.get_by_role("button", name="clear").click()
+    assert lab.text(".narration") == "Click into the plane: one point of each class."
+    lab.press("ArrowRight", "End", "]", "Shift+ArrowRight", " ", "c")
+    x, y = lab.centre(".pattern svg.plane")
+    lab.page.mouse.click(x, y)
+    assert "All points are of one class" in lab.text(".narration")
+    lab.press("1")
+    lab.page.mouse.click(x - 80, y)
+    lab.wait("lab.run?.n === 2")
+    assert lab.sentence.startswith("Two points, two classes.")
+    lab.press("z", "z", "z")
+    lab.wait("lab.scene.data === 'or' && lab.run?.n === 4")
+
+
+def test_a_point_dragged_outside_stays_in_sight(lab):
+    lab.open("data=or")
+    x, y = lab.centre(".pattern .layer-points .point", 3)
+    lab.page.mouse.move(x, y)
+    lab.page.mouse.down()
+    lab.page.mouse.move(x + 700, y - 300, steps=4)
+    lab.page.mouse.up()
+    lab.wait("lab.scene.data === 'points' && lab.run.X[6] === lab.scene.points[3][0]")
+    box = lab.page.locator(".pattern svg.plane").bounding_box()
+    px, py = lab.centre(".pattern .layer-points .point", 3)
+    assert box["x"] <= px <= box["x"] + box["width"] + 1
+    assert box["y"] - 1 <= py <= box["y"] + box["height"]
+
+
+def test_the_plane_is_zoomed_moved_and_fitted(lab):
+    lab.open("data=or&t=24")
+    apart = """Math.hypot(...["x", "y"].map((k) => { const [p, , , q] = [...document.querySelectorAll(
+      ".layer-points .point")].map((one) => one.getBoundingClientRect()); return p[k] - q[k]; }))"""
+    before, line = lab.value(apart), lab.page.locator(".layer-line .boundary:not(.old)").last.get_attribute("d")
+    lab.page.get_by_role("button", name="Zoom in").click()
+    assert lab.value(apart) == pytest.approx(before * 1.25, rel=0.01)
+    x, y = lab.centre(".pattern svg.plane")
+    lab.page.keyboard.down("Shift")
+    lab.page.mouse.move(x + 5, y + 5)
+    lab.page.mouse.down()
+    lab.page.mouse.move(x + 50, y + 20)
+    lab.page.mouse.up()
+    lab.page.keyboard.up("Shift")
+    assert lab.value("lab.run.n") == 4
+    lab.press("0")
+    assert lab.value(apart) == pytest.approx(before, rel=0.01)
+    assert lab.page.locator(".layer-line .boundary:not(.old)").last.get_attribute("d") == line
+
+
+def test_on_a_phone_a_tap_draws_and_a_swipe_scrolls(browser, address):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    lab = Lab(context, address).open("data=or&t=9")
+    x, y = lab.centre(".pattern svg.plane")
+    touch = context.new_cdp_session(lab.page)
+    for step in range(16):
+        kind = "touchMove" if step else "touchStart"
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y - 10 * step}]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    lab.wait("scrollY > 50")
+    assert lab.value("lab.run.n") == 4
+    lab.page.evaluate("scrollTo(0, 0)")
+    lab.page.touchscreen.tap(x, y)
+    lab.wait("lab.run.n === 5")
+    below = [lab.page.locator(css).bounding_box()["y"] for css in (".pattern", ".say", ".weights", ".side")]
+    assert below == sorted(below), "the narration follows the picture that it is about"
+    assert lab.page.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
+    assert not lab.faults
+
+
+@pytest.mark.parametrize("width", [390, 700, 990, 1280])
+def test_nothing_is_cut_in_a_narrow_element_of_a_wide_window(lab, width):
+    """As in a notebook: the layout follows the width of the lab, not of the window."""
+    lab.open("data=or&t=9")
+    lab.page.evaluate(f"document.body.style.width = '{width}px'")
+    lab.page.wait_for_timeout(100)
+    cut = lab.page.evaluate(
+        """(width) => [...document.querySelectorAll("header :is(button, summary, select), .head, .foot, .caption,"
+        + ".buttons button, .narration")].filter((one) => one.checkVisibility())
+        .filter((one) => one.getBoundingClientRect().right > width + 1).map((one) => one.className || one.tagName)""",
+        width,
+    )
+    assert not cut
+
+
+def test_settings_are_in_words_with_their_values(lab):
+    lab.open("data=moons&n=20&learner=KernelPerceptron")
+    lab.page.locator("details[data-part=settings] summary").click()
+    form = lab.page.locator(".settings").inner_text()
+    for word in ("X.var()", "ovr", "coef0", "fit_intercept", "constant"):
+        assert word not in form
+    assert "one against the rest" in form
+    assert "0 to 5." in form, "the margin of the kernel perceptron"
+    lab.page.locator(".settings select").first.select_option(label="polynomial")
+    lab.wait("lab.scene.params.kernel === 'poly'")
+    assert "For the polynomial kernel only" in lab.page.locator(".settings").inner_text()
 
 
 def test_numbers_of_axes_are_not_cut(lab):

@@ -50,6 +50,7 @@ function createTabs(names, opened) {
     );
     const panel = make("div", {
       role: "tabpanel",
+      tabindex: 0, // it may scroll
       id: ids.panel,
       "aria-labelledby": ids.tab,
       class: `tab ${name.toLowerCase()}`,
@@ -141,12 +142,11 @@ export function buildFrame(root, acts, editable) {
   const pattern = panel("Pattern space", "pattern", editable ? [tools] : []);
   const zoom = make(
     "div",
-    { class: "zoom", role: "group", "aria-label": "Zoom" },
+    { class: "switches zoom", role: "group", "aria-label": "Zoom" },
     button("+", "Zoom in (ctrl and wheel)", () => acts.zoom(0.8), { "aria-label": "Zoom in" }),
     button("\u2212", "Zoom out (ctrl and wheel)", () => acts.zoom(1.25), { "aria-label": "Zoom out" }),
     button("fit", "Show all points (0); shift and drag moves the plane", () => acts.zoom(0)),
   );
-  pattern.host.append(zoom);
   const legend = make("div", { class: "legend", role: "group", "aria-label": "Legend" });
   const probe = button("new x\u2032", "Try a new point: its score, class and distance (x)", acts.probe, {
     "aria-pressed": "false",
@@ -154,7 +154,7 @@ export function buildFrame(root, acts, editable) {
   const test = button("test rows", "Fresh points of the same set, and their error", acts.test, {
     "aria-pressed": "false",
   });
-  pattern.caption.before(make("div", { class: "foot" }, legend, probe, ...(editable ? [test] : [])));
+  pattern.caption.before(make("div", { class: "foot" }, legend, zoom, probe, ...(editable ? [test] : [])));
   const spaces = switches(
     "Weight space as",
     SPACES.map((s) => ({ name: s.name, face: s.title, title: s.sentence ?? "" })),

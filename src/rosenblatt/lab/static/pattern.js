@@ -699,7 +699,8 @@ function edit(view, editor, marks, points, select) {
       return drag(event, (e) => editor.move(row, snapped(e)));
     }
     if (target.closest(".layer-probe")) return;
-    if (target.classList.contains("handle")) return drag(event, dragBoundary(plane, editor, target, event));
+    const swipes = event.pointerType === "touch" && !target.classList.contains("tip");
+    if (target.classList.contains("handle") && !swipes) return drag(event, dragBoundary(plane, editor, target, event));
     if (event.shiftKey)
       return drag(
         event,
