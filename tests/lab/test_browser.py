@@ -17,7 +17,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rosenblatt import KernelPerceptron, learner, trace
+from rosenblatt import AdalineRegressor, KernelPerceptron, learner, record, trace
 from rosenblatt.datasets import logical
 from rosenblatt.lab.catalogue import learner_names, polynomial
 from rosenblatt.lab.frames import frames, record_scene
@@ -751,11 +751,11 @@ def test_dark_and_projector_are_a_key_away(lab):
     assert lab.page.evaluate(ground) != light
     small = lab.page.evaluate("parseFloat(getComputedStyle(document.querySelector('.narration')).fontSize)")
     lab.press("p")
-    assert not lab.page.locator("header button").first.is_visible()
+    assert not lab.page.locator("header [data-part=tour]").is_visible()
     large = lab.page.evaluate("parseFloat(getComputedStyle(document.querySelector('.narration')).fontSize)")
     assert large > 1.5 * small
     lab.press("p")
-    assert lab.page.locator("header button").first.is_visible()
+    assert lab.page.locator("header [data-part=tour]").is_visible()
     lab.press("?")
     assert "play, pause" in lab.text("dialog[open]")
 
@@ -886,6 +886,8 @@ def test_axe_finds_nothing(browser, address, scheme, width):
     lab.page.locator("details[data-part=settings] summary").click()
     lab.wait("document.querySelector('.layer-test .test')")
     assert not violations(axe, lab.page), "settings and test rows"
+    lab.page.get_by_role("button", name="Regression").click()
+    assert not violations(axe, lab.page), "regression"
     context.close()
     assert not lab.faults
 
@@ -1035,6 +1037,35 @@ def test_nothing_is_cut_in_a_narrow_element_of_a_wide_window(lab, width):
         width,
     )
     assert not cut
+
+
+@pytest.mark.parametrize("units", [0, 10])
+@pytest.mark.parametrize("eta", [0.1, 0.5])
+def test_regression_in_the_page_is_that_of_the_estimator_trial_by_trial(bench, units, eta):
+    code = """(() => { const rows = m.targetRows("sine"), Z = rows.map((row) => m.unitOutputs(row.x, a[0]));
+      let w = new Array(Z[0].length + 1).fill(0); const all = [w];
+      for (let t = 0; t < 3 * rows.length; t++) {
+        w = m.adalineStep(w, Z[t % rows.length], rows[t % rows.length].y, a[1]); all.push(w); }
+      return [Z, rows.map((row) => row.y), all]; })()"""
+    Z, y, shown = map(np.array, call(bench, "regression", code, [units, eta]))
+    run = record(AdalineRegressor(eta0=eta, shuffle=False, max_iter=3, tol=None), Z, y)
+    expected = np.column_stack([run.W[:, 0], run.b[:, 0]])[np.r_[0, run.at]]
+    np.testing.assert_allclose(shown, expected, atol=1e-12)
+
+
+def test_more_units_approximate_a_sine_better(lab):
+    lab.open()
+    lab.page.locator("details[data-part=settings] summary").click()
+    lab.page.get_by_role("button", name="Regression").click()
+    dialog = lab.page.locator("dialog[open]")
+    dialog.locator("select").first.select_option("sine")
+    errors = []
+    for units in ("0", "3", "10", "30"):
+        dialog.locator("select").nth(1).select_option(units)
+        dialog.get_by_role("button", name="100 epochs").click()
+        errors.append(float(re.search("mean squared error ([0-9.]+)", dialog.inner_text())[1].rstrip(".")))
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] < 0.01 * errors[0] * 2
 
 
 def test_settings_are_in_words_with_their_values(lab):

@@ -455,7 +455,7 @@ FEATURES: dict[str, tuple[str, str]] = {
 }
 DEGREES = {"none": 1, "quadratic": 2, "cubic": 3, "quartic": 4}
 UNITS = Control("units", "int", 40, "Number of association units.", 1, 200, 1)
-SEED = Control("seed", "int", 0, "Seed of everything random while learning.", 0, 9999, 1)
+SEED = Control("seed", "int", 0, "Seed for shuffling and random units.", 0, 9999, 1)
 EPOCHS = Control("epochs", "int", 100, "Maximum number of epochs.", 1, 5000, 1)
 
 

@@ -206,7 +206,7 @@ def _class_names(certificate: Certificate) -> list[str]:
     """Return the classes as the page names them: by their labels, or from 1 where these are numbers from 0."""
     classes = certificate.classes
     numbered = list(classes) == list(range(len(classes)))
-    return [str(label + 1 if numbered else label) for label in classes]
+    return [str(k + 1 if numbered else label) for k, label in enumerate(classes)]
 
 
 def _margin_lines(certificate: Certificate) -> list[str]:

@@ -187,7 +187,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     )
     degree: int = integer(
         default=3,
-        text='Of "poly".',
+        text="For the polynomial kernel only.",
         least=0,
         wanted="a whole number from 0",
         range=(1, 6, 1),
@@ -205,7 +205,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     )
     coef0: float = real(
         default=1.0,
-        text='Of "poly".',
+        text="For the polynomial kernel only.",
         least=-np.finfo(float).max,
         wanted="a finite number",
         range=(-2.0, 4.0, 0.1),

@@ -16,6 +16,7 @@ import { createPlayer, nextEpoch, nextUpdate, SPEEDS } from "./player.js";
 import { createPrediction } from "./prediction.js";
 import { proofText } from "./proof.js";
 import { raceMenu, racePanel, racerName, standing } from "./race.js";
+import { regressionDialog } from "./regression.js";
 import { createRequests } from "./requests.js";
 import { sharePanel } from "./share.js";
 import { createStore } from "./store.js";
@@ -103,6 +104,7 @@ function createLab(root, ask, options, catalogue, editable) {
     probe: switchProbe,
     test: switchTest,
     paste: () => table.open(),
+    regression: () => regression.showModal(),
     tab: (/** @type {string} */ name) => openedTab(name),
   };
   const frame = buildFrame(root, acts, editable);
@@ -150,7 +152,8 @@ function createLab(root, ask, options, catalogue, editable) {
   const controls = sceneControls(catalogue, (change, group) => store.change(change, group));
   const help = helpDialog();
   const table = dataDialog(takeTable);
-  root.append(help, table.box);
+  const regression = regressionDialog();
+  root.append(help, table.box, regression);
   const code = make("pre", { tabindex: 0, class: "code" });
   const choice = raceMenu(frame.race.panel, catalogue, (race) => store.change({ race }));
   const share = sharePanel(

@@ -100,7 +100,8 @@ function createTabs(names, opened) {
 export function buildFrame(root, acts, editable) {
   const boxes = make("div", { class: "boxes" });
   const own = button("Paste or open a table \u2026", "Your own points, from a CSV file or the clipboard", acts.paste);
-  const settings = menu("Settings", "Data, parameters, features, seed", { "data-part": "settings" }, own);
+  const line = button("Regression \u2026", "A line, or any curve, by Adaline", acts.regression);
+  const settings = menu("Settings", "Data, parameters, features, seed", { "data-part": "settings" }, own, line);
   const race = menu("Race", "Several learners on one timeline", { "data-part": "race" });
   const share = menu("Share", "A link to this state (s)", { class: "menu right" });
   const exports = menu("Export", "Pictures, tables, Python (e)", { class: "menu right", "data-part": "export" });

@@ -284,7 +284,7 @@ function batch(run, frame) {
 function opening(run, frame) {
   const classes = run.about.classes.length;
   const about = `${capital(inWords(run.n, "point"))}, ${inWords(classes, "class", "classes")}.`;
-  if (!run.trials) return `${about} ${capital(run.about.stop || run.about.reason)}`.replace(/([^.])$/, "$1.");
+  if (!run.trials) return `${about} ${capital(reasonOf(run))}`;
   const dual = run.slot !== undefined;
   if (!dual && !isZero(run.W.subarray(0, run.k * run.width))) {
     const bias = short(frame.w[frame.w.length - 1]);
@@ -310,6 +310,17 @@ export function describe(run, frame) {
 }
 
 /**
+ * Return the engine's reason for the end of a run as a sentence of the page.
+ * @param {Run} run
+ */
+function reasonOf(run) {
+  return (run.about.stop || run.about.reason)
+    .replace(/within a share of \S+e-1\d of the largest possible/, "the largest possible, up to rounding")
+    .replace("has the margin that it should", "has the required margin")
+    .replace(/\.?$/, ".");
+}
+
+/**
  * Return why a run ended, from its last trial on; otherwise an empty text.
  * @param {Run} run
  * @param {Frame} frame
@@ -317,7 +328,7 @@ export function describe(run, frame) {
 export function describeEnd(run, frame) {
   if (!run.ended || frame.t < run.ended) return "";
   if (run.about.cycle) return describeCycle(run, frame, run.about.cycle);
-  const why = (run.about.stop || run.about.reason).replace(/\.?$/, ".");
+  const why = reasonOf(run);
   const left = run.about.trials_left_out;
   const more = left ? ` ${counted(left, "trial")} more are not shown. Use fewer epochs or points to see all.` : "";
   return `The end: ${why}${more}`;

@@ -59,12 +59,12 @@ export function createProbe(plane, layer) {
     layer.classList.toggle("hidden", !on || !run);
     if (!on || !run) return;
     const [[left, right], [bottom, top]] = plane.box;
-    const x = at ?? /** @type {Point} */ ([left + 0.7 * (right - left), bottom + 0.55 * (top - bottom)]);
+    const x = at ?? /** @type {Point} */ ([left + 0.6 * (right - left), bottom + 0.64 * (top - bottom)]);
     at = /** @type {Point} */ (plane.inside(x).map((v) => Math.round(v * 100) / 100));
     const [px, py] = plane.pixel(at);
     const told = facts(at);
     assign(mark, { transform: `translate(${px.toFixed(1)} ${py.toFixed(1)})`, "aria-label": told.join(", ") });
-    const leftwards = px > SIDE * 0.6;
+    const leftwards = px > SIDE * 0.68;
     const first = py > SIDE - 70 ? py - 46 : py + 18;
     lines.forEach((line, k) => {
       assign(line, {
