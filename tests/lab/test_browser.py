@@ -918,7 +918,7 @@ def test_a_probe_says_score_class_and_distance(lab):
     assert distance == pytest.approx(f / np.hypot(2, 2), abs=0.01)
     lab.page.locator("path.probe").focus()
     for _ in range(40):
-        lab.press("ArrowLeft")
+        lab.press("ArrowLeft", "ArrowDown")
     assert "class -1" in lab.page.locator("path.probe").get_attribute("aria-label").replace("\u2212", "-")
     assert lab.value("lab.run.n") == 4, "a probe is not a row"
 
