@@ -33,6 +33,8 @@ def random_params(name, random):
     params = {control.name: random_value(control, random) for control in controls}
     if params.get("penalty") or params.get("margin"):
         params.pop("batch", None)
+    if params.get("budget"):
+        params.pop("margin", None)
     if name in ("AROW", "SoftMargin") and params.get("multiclass") == "joint":
         params.pop("multiclass")
     if name == "Winnow":  # the other form takes no negative features
@@ -55,5 +57,5 @@ def random_scene(name, seed):
     if data in DATA and DATA[data].controls:
         scene |= {"n": int(random.integers(8, 30)), "data_seed": int(random.integers(100))}
     if not learners()[name].kernel and random.random() < 0.3 and data != "spam":
-        scene |= {"features": str(random.choice(["quadratic", "units"])), "units": 12}
+        scene |= {"features": str(random.choice(["quadratic", "cubic", "units"])), "units": 12}
     return Scene.from_dict(scene)

@@ -21,7 +21,7 @@ from rosenblatt.lab.catalogue import (
     learners,
     mapped,
     points_of,
-    quadratic,
+    polynomial,
     written,
 )
 from rosenblatt.learners import ALL
@@ -127,7 +127,8 @@ def test_unknown_sets_and_controls_are_rejected_with_a_message():
 
 def test_the_maps_of_features():
     X = np.array([[2.0, 3.0], [1.0, -1.0]])
-    assert quadratic(X).tolist() == [[2, 3, 4, 6, 9], [1, -1, 1, -1, 1]]
+    assert polynomial(X, 2).tolist() == [[2, 3, 4, 6, 9], [1, -1, 1, -1, 1]]
+    assert polynomial(X, 3)[0].tolist() == [2, 3, 4, 6, 9, 8, 12, 18, 27]
     for features in FEATURES:
         Z, feature_map = mapped(X, features, 5, 0)
         np.testing.assert_array_equal(feature_map(X), Z)

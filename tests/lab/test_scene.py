@@ -175,6 +175,7 @@ def test_a_race_has_learners_with_their_parameters_and_orders():
 def test_names_of_columns():
     assert Scene(data="spam").columns()[1] == "viagra"
     assert Scene.from_query("features=quadratic").learned_columns() == ("x1", "x2", "x1^2", "x1 x2", "x2^2")
+    assert Scene.from_query("features=cubic").learned_columns()[5:] == ("x1^3", "x1^2 x2", "x1 x2^2", "x2^3")
     assert len(Scene.from_query("features=units&units=7").learned_columns()) == 7
     assert Scene.from_query("data=points&p=1,2,3a;1,2,4b").columns() == ("x1", "x2", "x3")
 

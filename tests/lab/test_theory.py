@@ -106,3 +106,36 @@ def test_the_rule_of_the_theorem():
     assert rate(Scene(learner="Adaline")) == 0.1
     assert rate(Scene(learner="PocketPerceptron")) == 1.0
     assert rate(Scene(learner="AROW")) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence", "line"),
+    [
+        ("data=spam", "A hyperplane separates the classes.", "w = (0, 0.7022, 0, -0.7022, 0.7022), b = 0, rounded."),
+        ("data=four&n=12", "One weight vector per class separates them.", "the highest score for its own class."),
+        (
+            "data=points&p=0,0a;1,0b;-1,0b",
+            "No hyperplane",
+            "x1 is a weighted mean of points of the other class, so no line",
+        ),
+        ("data=points&p=0,0a;0,0b", "No hyperplane", "are the same point in different classes, so no line separates"),
+        ("data=three&noise=1", "No weight vectors separate the classes.", "against class 3"),
+    ],
+)
+def test_a_proof_is_told_in_the_numbers_of_the_page(query, sentence, line):
+    """Rows and classes count from 1, and what is zero up to rounding is 0."""
+    drawn = drawn_certificate(Scene.from_query(query))
+    told = " ".join(drawn["lines"])
+    assert drawn["sentence"].startswith(sentence)
+    assert line in told
+    assert "class 0" not in told
+    if drawn["verdict"] != "separable":
+        assert "Every point has the highest score" not in told
+
+
+def test_the_distances_of_a_proof_are_those_of_the_rows():
+    drawn = drawn_certificate(Scene.from_query("data=spam"))
+    X, y = Scene.from_query("data=spam").rows()
+    w, b = np.array(drawn["hyperplane"][:-1]), drawn["hyperplane"][-1]
+    np.testing.assert_allclose(drawn["margins"], y * (X @ w + b) / np.linalg.norm(w))
+    np.testing.assert_allclose(drawn["margins"], 1 / np.sqrt(3), rtol=1e-6)  # all six mails are on the edge of the band

@@ -75,6 +75,11 @@ def test_any_text_is_points_or_is_rejected_with_a_message(text):
     assert np.isfinite(found["points"]).all()
 
 
+def test_columns_without_names_are_coordinates():
+    assert points_of_text("1,2,a\n3,4,b\n")["names"] == ["x1", "x2"]
+    assert points_of_text("height,weight,kind\n1,2,a\n3,4,b\n")["names"] == ["height", "weight"]
+
+
 def test_a_script_in_a_label_stays_text():
     found = points_of_text("a,b,y\n1,2,<script>alert(1)</script>\n3,4,v\n")
     assert "<script>alert(1)</script>" in found["classes"]
@@ -102,5 +107,5 @@ def test_a_missing_number_is_refused_with_its_row_and_column(cell):
     """It became a point at 0."""
     with pytest.raises(InvalidInput, match=r"has no number in row 2 of column 'width'. Fill it in"):
         points_of_text(f"length,width,kind\n1,2,a\n3,{cell},b\n5,6,a\n")
-    with pytest.raises(InvalidInput, match="has no number in row 2 of column '1'"):
+    with pytest.raises(InvalidInput, match=r"has no number in row 2 of column 2\. Fill"):
         points_of_text(f"1,2,a\n3,{cell},b\n5,6,a\n")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.lab.catalogue import one_of
+from rosenblatt.lab.catalogue import DEGREES, one_of
 from rosenblatt.lab.frames import frames, surface
 from rosenblatt.lab.scene import Scene
 from rosenblatt.lab.theory import drawn_certificate
@@ -140,6 +140,9 @@ def _features(scene: Scene) -> tuple[list[str], list[str]]:
     if scene.features == "quadratic":
         pairs = "i, j = np.triu_indices(X.shape[1])"
         return [], [pairs, "X = np.hstack([X, X[:, i] * X[:, j]])  # squares and products"]
+    if scene.features in ("cubic", "quartic"):
+        imports = "from rosenblatt.lab.catalogue import polynomial"
+        return [], [imports, f"X = polynomial(X, {DEGREES[scene.features]})"]
     if scene.features == "units":
         units = f"AssociationUnits(n_units={scene.units}, random_state={scene.seed})"
         return ["AssociationUnits"], [f"X = {units}.fit(X).transform(X)"]

@@ -6,10 +6,12 @@ The learners and their parameters, with the ranges of the sliders, are those tha
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,7 @@ SET_BY_LAB = ("shuffle", "random_state", "max_iter", "tol", "intercept_scaling")
 MAX_POINTS = 2000
 MAX_TRIALS = 20_000
 LARGEST = 1e6  # coordinate or weight; larger ones cannot be drawn
+MAX_PRODUCTS = 2000  # of features
 DECIMALS = 2  # of generated points, as of drawn ones: an address holds both
 
 
@@ -461,11 +464,14 @@ ORDERS: dict[str, tuple[Any, str, str]] = {
 }
 FEATURES: dict[str, tuple[str, str]] = {
     "none": ("x1, x2", "The coordinates as they are: the boundary is a line."),
-    "quadratic": ("quadratic", "Also squares and products: the boundary is a conic section, such as an ellipse."),
+    "quadratic": ("degree 2", "Also squares and products: the boundary is a conic section, such as an ellipse."),
+    "cubic": ("degree 3", "Also all products of two and three coordinates."),
+    "quartic": ("degree 4", "Also all products of two, three and four coordinates."),
     "units": ("association units", "Random units that are never trained, as in Rosenblatt's machine."),
 }
+DEGREES = {"none": 1, "quadratic": 2, "cubic": 3, "quartic": 4}
 UNITS = Control("units", "int", 40, "Number of association units.", 1, 200, 1)
-SEED = Control("seed", "int", 0, "Seed of everything random while learning.", 0, 9999, 1)
+SEED = Control("seed", "int", 0, "Seed for shuffling and random units.", 0, 9999, 1)
 EPOCHS = Control("epochs", "int", 100, "Maximum number of epochs.", 1, 5000, 1)
 
 
@@ -473,37 +479,45 @@ def mapped(X: Array, features: str, units: int, seed: int) -> tuple[Array, Calla
     """Return mapped rows, and the function that maps others in the same way."""
     if features == "none":
         return X, lambda rows: rows
-    if features == "quadratic":
-        return quadratic(X), quadratic
+    if features in DEGREES:
+        products = math.comb(X.shape[1] + DEGREES[features], DEGREES[features]) - 1
+        if products > MAX_PRODUCTS:
+            raise InvalidInput(
+                f"{X.shape[1]} features have {products} products of this degree; the lab takes {MAX_PRODUCTS}. "
+                "Choose a lower degree."
+            )
+        return polynomial(X, DEGREES[features]), lambda rows: polynomial(rows, DEGREES[features])
     from rosenblatt.learners.association import AssociationUnits
 
     layer = AssociationUnits(n_units=units, random_state=seed).fit(X)
     return layer.transform(X), layer.transform
 
 
-def quadratic(X: Array) -> Array:
-    """Return the columns followed by all products of two of them, squares included.
+def polynomial(X: Array, degree: int) -> Array:
+    """Return the columns followed by all their products of 2, 3, ... up to `degree` factors.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from rosenblatt.lab.catalogue import quadratic
-    >>> quadratic(np.array([[2.0, 3.0]])).tolist()
+    >>> from rosenblatt.lab.catalogue import polynomial
+    >>> polynomial(np.array([[2.0, 3.0]]), 2).tolist()
     [[2.0, 3.0, 4.0, 6.0, 9.0]]
     """
-    first, second = np.triu_indices(X.shape[1])
-    return np.hstack([X, X[:, first] * X[:, second]])
+    return np.column_stack([np.prod(X[:, list(factors)], axis=1) for factors in _products(X.shape[1], degree)])
+
+
+def _products(n_columns: int, degree: int) -> list[tuple[int, ...]]:
+    """Return the columns that are multiplied for each column of `polynomial`."""
+    degrees = range(1, degree + 1)
+    return [factors for k in degrees for factors in combinations_with_replacement(range(n_columns), k)]
 
 
 def mapped_names(columns: tuple[str, ...], features: str, units: int) -> tuple[str, ...]:
     """Return the names of the mapped columns."""
     if features == "units":
         return tuple(f"unit {j}" for j in range(1, units + 1))
-    if features == "none":
-        return columns
-    pairs = zip(*np.triu_indices(len(columns)), strict=True)
-    products = (f"{columns[i]}^2" if i == j else f"{columns[i]} {columns[j]}" for i, j in pairs)
-    return (*columns, *products)
+    powers = (Counter(factors) for factors in _products(len(columns), DEGREES[features]))
+    return tuple(" ".join(columns[j] + (f"^{k}" if k > 1 else "") for j, k in power.items()) for power in powers)
 
 
 # The rules that the page has, too: see static/rules.js.

@@ -135,7 +135,8 @@ CHAPTERS = (
                 24,
                 (
                     "An epoch without a mistake: it has converged, after {mistakes} mistakes, at (w, b) = {w}.",
-                    "The line 2 x1 + 2 x2 = 1 separates OR. Now drag a point, and watch a new run.",
+                    "The line 2 x[1] + 2 x[2] = 1 separates OR, where x[1] and x[2] are the coordinates of a point. "
+                    "Now drag a point, and watch a new run.",
                 ),
                 9,
                 (2, 2, -1),
@@ -196,7 +197,7 @@ CHAPTERS = (
         "The weights stay bounded although the algorithm never stops. What does it do, and what does that prove?",
         "After one epoch of four mistakes the weights are back at zero, so everything repeats forever. In between, "
         "each point was added once with its sign, and the sum was zero: the mean of the positive points is the mean "
-        "of the negative ones, (1/2, 1/2). No line has the same point on both sides. Press Prove it to see this.",
+        "of the negative ones, (1/2, 1/2). No line has the same point on both sides. Press 'Prove it' to see this.",
         {"data": "xor", "learner": "Perceptron", "order": "cyclic"},
         (
             Step(1, ("As for OR: x1 is a tie, mistake {mistakes}. (w, b) = {w}.",), 1, (0, 0, -1), True),
@@ -205,7 +206,7 @@ CHAPTERS = (
                 4,
                 (
                     "x4 = (1, 1) is negative here and gets 3: mistake {mistakes}. Subtracting it gives (w, b) = {w}.",
-                    "That is where we began. The path has closed, and repeats forever.",
+                    "That is where we began: from here it would repeat for ever. Step on, and watch it go round.",
                 ),
                 4,
                 (0, 0, 0),
@@ -273,7 +274,8 @@ CHAPTERS = (
             "It learns counts: how often each point was a mistake. This is XOR again.",
         ),
         "No line separates XOR. Why does this run end?",
-        "In the space of the kernel there is the coordinate x1 x2, and with it a plane separates XOR. In the picture "
+        "In the space of the kernel there is the coordinate x[1] x[2], and with it a plane separates XOR. In the "
+        "picture "
         "that plane is a curve. More kernels separate more: with the Gaussian, any distinct points under any labels. "
         "So the end of the run says nothing about new points, but a small number of mistakes does.",
         {

@@ -23,6 +23,7 @@ Array = npt.NDArray[Any]
 # Seconds for the margin, which a run waits for; and for a proof that the user asks for.
 MARGIN_SECONDS, PROOF_SECONDS = 1.0, 20.0
 SHOWN_ROWS = 12  # in a line of a proof
+DIGITS = 4  # of the weights in it
 # The parameters of a perceptron that the mistake bound assumes.
 PLAIN = {"penalty": None, "schedule": "constant", "batch": False, "margin": 0.0, "fit_intercept": True}
 
@@ -120,10 +121,11 @@ def drawn_certificate(scene: Scene, subject: tuple[Any, Array, Array] | None = N
     drawn: dict[str, Any] = {
         "verdict": certificate.verdict.replace("-", "_"),
         "sentence": _sentence(certificate),
-        "lines": _numbered(certificate),
+        "lines": _numbered(certificate, "line" if plane else "hyperplane"),
         "hyperplane": None,
         "band": None,
         "supports": [],
+        "margins": [],
         "common_point": None,
         "common_exact": None,
         "weights": [],
@@ -139,40 +141,72 @@ def drawn_certificate(scene: Scene, subject: tuple[Any, Array, Array] | None = N
 
 
 def _sentence(certificate: Certificate) -> str:
-    verdict = certificate.verdict
+    verdict, several = certificate.verdict, len(certificate.classes) > 2
     if verdict == "separable":
-        return "A hyperplane separates the classes."
+        return "One weight vector per class separates them." if several else "A hyperplane separates the classes."
     if verdict == "undecided":
         return f"Undecided. {certificate.reason}"
-    weak = " They are quasi-separable: some hyperplane has no points on the wrong side, but some points on it."
-    return "No hyperplane separates the classes: their hulls meet." + weak * (verdict == "quasi-separable")
+    if several:
+        none = "No weight vectors separate the classes."
+        weak = (
+            " They are quasi-separable: with some, no point has a higher score for another class, but some have a tie."
+        )
+    else:
+        none = "No hyperplane separates the classes: their hulls meet."
+        weak = " They are quasi-separable: some hyperplane has no points on the wrong side, but some points on it."
+    return none + weak * (verdict == "quasi-separable")
 
 
-def _numbered(certificate: Certificate) -> list[str]:
-    """Return the proof as lines of text, with rows numbered from 1 as on the page."""
-    lines = _support_lines(certificate)
+def _numbered(certificate: Certificate, separator: str) -> list[str]:
+    """Return the proof as lines of text, with rows and classes numbered from 1 as on the page."""
+    lines = _support_lines(certificate, separator)
     if certificate.vector is not None and len(certificate.classes) == 2:
-        *w, b = (f"{float(value):.6g}" for value in certificate.vector)
-        lines.append(f"w = ({', '.join(w)}), b = {b}.")
-    elif certificate.vector is not None:
-        lines.append("With a weight vector for each class, every point has the highest score for its own class.")
+        *w, b = _rounded(certificate.vector)
+        lines.append(f"w = ({', '.join(w)}), b = {b}, rounded.")
+    elif certificate.verdict == "separable":
+        lines.append("Every point has the highest score for its own class.")
     if certificate.boundary:
-        lines.append("Points on it: " + ", ".join(f"x{i + 1}" for i in certificate.boundary[:SHOWN_ROWS]) + ".")
+        where = "Points on it: " if len(certificate.classes) == 2 else "Points with a tie: "
+        lines.append(where + ", ".join(f"x{i + 1}" for i in certificate.boundary[:SHOWN_ROWS]) + ".")
     return lines + _margin_lines(certificate)
 
 
-def _support_lines(certificate: Certificate) -> list[str]:
+def _rounded(values: Any) -> list[str]:
+    """Return numbers with the decimals that the largest has with `DIGITS` digits: what is zero up to rounding is 0."""
+    numbers = [float(value) for value in values]
+    largest = max(map(abs, numbers))
+    decimals = DIGITS - 1 - math.floor(math.log10(largest)) if largest > 0 else 0
+    return [f"{round(number, decimals) + 0.0:.10g}" for number in numbers]
+
+
+def _support_lines(certificate: Certificate, separator: str) -> list[str]:
     """Return why the hulls meet: the point that they share, or differences that cancel."""
     if not certificate.support:
         return []
     if len(certificate.classes) == 2:
-        sides = [" + ".join(f"{share} x{i + 1}" for i, share in shares(certificate, rival)) for rival in (0, 1)]
-        return [f"{sides[0]} = {sides[1]}: a mean of points of each class, so no line can separate them."]
+        sides = sorted((shares(certificate, rival) for rival in (0, 1)), key=len)
+        first, second = (
+            " + ".join(f"{'' if share == 1 else f'{share} '}x{i + 1}" for i, share in side) for side in sides
+        )
+        if len(sides[1]) == 1:
+            return [f"{first} and {second} are the same point in different classes, so no {separator} separates them."]
+        mean = f"{first} is a weighted mean of points of the other class"
+        if len(sides[0]) > 1:
+            mean = "a weighted mean of points of each class"
+        return [f"{first} = {second}: {mean}, so no {separator} separates them."]
     total = sum(certificate.multipliers)
+    names = _class_names(certificate)
     terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
-    cancelling = [f"{Fraction(m, total)} (x{i + 1} against class {certificate.classes[r]})" for i, r, m in terms]
+    cancelling = [f"{Fraction(m, total)} (x{i + 1} against class {names[r]})" for i, r, m in terms]
     more = ", ..." * (len(cancelling) > SHOWN_ROWS)
     return [f"These differences cancel: {', '.join(cancelling[:SHOWN_ROWS])}{more}"]
+
+
+def _class_names(certificate: Certificate) -> list[str]:
+    """Return the classes as the page names them: by their labels, or from 1 where these are numbers from 0."""
+    classes = certificate.classes
+    numbered = list(classes) == list(range(len(classes)))
+    return [str(k + 1 if numbered else label) for k, label in enumerate(classes)]
 
 
 def _margin_lines(certificate: Certificate) -> list[str]:
@@ -209,7 +243,9 @@ def _with_separator(certificate: Certificate, Z: Array, y: Array) -> dict[str, A
     w[-1] -= (low + high) / 2
     near = np.where(positive, scores - high, low - scores) <= 1e-6 * (high - low)
     supports = (np.flatnonzero(near) + 1).tolist()
-    return {"hyperplane": w.tolist(), "band": (high - low) / (2 * length), "supports": supports}
+    distances = np.where(positive, 1.0, -1.0) * (Z @ w[:-1] + w[-1]) / length
+    band = (high - low) / (2 * length)
+    return {"hyperplane": w.tolist(), "band": band, "supports": supports, "margins": distances.tolist()}
 
 
 def _with_meeting(certificate: Certificate, Z: Array) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def points_of_file(path: Any, label: str | None = None, *, name: str | None = No
         source = open_source(path, label=_label_beside_y(path) if label is None else label)
         chunks = list(source)
     except InvalidInput as error:
-        raise InvalidInput(str(error).replace(str(path), title)) from None
+        raise InvalidInput(str(error).replace(str(path), title).replace(" with --on-error skip", "")) from None
     if not chunks:
         raise InvalidInput(f"{title} has no rows. Pass at least one row of each of two classes.")
     if not source.reading.numeric:
@@ -78,7 +78,9 @@ def points_of_file(path: Any, label: str | None = None, *, name: str | None = No
     X = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
     classes, number = np.unique(np.asarray(whole.label), return_inverse=True)
     _check_size(title, X, classes.size)
-    names = list(source.names or [f"x{j}" for j in range(1, X.shape[1] + 1)])
+    names = list(source.names or ())
+    if _is_nameless(names):
+        names = [f"x{j}" for j in range(1, X.shape[1] + 1)]
     labels = [_label(one) for one in classes.tolist()]
     points = [[*row, int(k)] for row, k in zip(X.tolist(), number.tolist(), strict=True)]
     sizes = f"{count(len(points), 'point')}, {count(X.shape[1], 'feature')}, {count(classes.size, 'class', 'classes')}"
@@ -94,8 +96,14 @@ def _first_missing(source: Any) -> str:
     for row, record in enumerate(Records(source), 1):
         for name in numbers:
             if name not in record:
-                return f"in row {row} of column {name!r}"
+                return f"in row {row} of column {int(name) + 1 if _is_nameless(numbers) else repr(name)}"
     raise AssertionError("no value is missing")
+
+
+def _is_nameless(names: Any) -> bool:
+    """Return whether columns have no names but their numbers from 0, as in a table without a header."""
+    numbers = set(map(str, range(len(names) + 1)))  # one of them is the label
+    return numbers.issuperset(names)
 
 
 def _label_beside_y(path: Any) -> str | None:

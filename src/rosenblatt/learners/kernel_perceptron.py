@@ -180,7 +180,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         words=KERNELS,
         lab=KERNELS[:-1],
     )
-    degree: int = integer(default=3, text='Degree of "poly".', least=0, range=(1, 6, 1))
+    degree: int = integer(default=3, text="For the polynomial kernel only.", least=0, range=(1, 6, 1))
     gamma: float | Literal["scale", "auto"] | None = real(
         default=None,
         text='"scale": 1 / (n_features * X.var()); "auto": 1 / n_features; None: 1 for "poly", "scale" for '
@@ -193,7 +193,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     )
     coef0: float = real(
         default=1.0,
-        text='Constant of "poly".',
+        text="For the polynomial kernel only.",
         least=-np.finfo(float).max,
         wanted="a finite number",
         range=(-2.0, 4.0, 0.1),
@@ -228,7 +228,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         wanted="a number from 0 and below 1",
         lab=False,
     )
-    margin: float = real(default=0.0, text="Learn from a row while y f(x) <= margin.", least=0, lab=False)
+    margin: float = real(default=0.0, text="Learn from a row while y f(x) <= margin.", least=0, range=(0.0, 5.0, 0.05))
     max_updates: float = real(
         default=np.inf,
         text="Most updates of a row in a problem, that is the largest alpha, like C in a soft margin: a row that is "

@@ -9,7 +9,21 @@
 const LETTERS = "abcd";
 const MOST_READABLE = 8; // points that are written as text; more are packed
 const MOST_DECIMALS = 6;
-const SCENE_KEYS = ["data", "p", "q", "learner", "features", "units", "order", "seed", "epochs", "start", "race"];
+const SCENE_KEYS = [
+  "data",
+  "p",
+  "q",
+  "learner",
+  "features",
+  "units",
+  "order",
+  "seed",
+  "epochs",
+  "start",
+  "race",
+  "names",
+  "labels",
+];
 export const PARTS = ["data", "learner", "order", "settings", "race", "tour", "prove", "export", "edit"];
 
 /** @returns {Scene} */
@@ -189,7 +203,10 @@ export function toAddress(scene, look, catalogue) {
   for (const { name } of controlsOf(catalogue.data, scene.data)) {
     if (scene[name] !== undefined) pairs.push([name, written(scene[name])]);
   }
-  if (scene.data === "points") pairs.push(writePoints(scene.points ?? []));
+  if (scene.data === "points") {
+    pairs.push(writePoints(scene.points ?? []));
+    for (const name of ["names", "labels"]) if (scene[name]) pairs.push([name, scene[name].join(",")]);
+  }
   pairs.push(["learner", scene.learner]);
   for (const [name, value] of Object.entries(scene.params)) pairs.push([`param.${name}`, written(value)]);
   for (const name of ["features", "units", "order", "seed", "epochs"]) {
@@ -237,6 +254,7 @@ export function fromAddress(text, catalogue) {
   }
   const points = readPoints(query);
   if (points) scene.points = points;
+  for (const name of ["names", "labels"]) if (query.has(name)) scene[name] = query.get(name)?.split(",");
   if (query.has("start")) scene.start = (query.get("start") ?? "").split(",").map(Number);
   if (query.get("race")) scene.race = (query.get("race") ?? "").split(";").map((part) => racerOf(part, catalogue));
   return { scene, look: lookOf(Object.fromEntries(query)), note };

@@ -1,30 +1,28 @@
 // @ts-check
-/** Bars: the coefficients of the rows of a kernel learner, or the weights of mapped features, the largest first. */
+/** Bars: the counts of the rows of a kernel learner, or the weights of features, the largest first. */
 import { assign, draw, short } from "./elements.js";
-import { colourOf } from "./frames.js";
+import { colourOf, coordinateName, weightsOf } from "./frames.js";
+import { problemIndex } from "./narrate.js";
 import { SIDE } from "./plane.js";
 
 /** @typedef {import("./types").Run} Run */
 /** @typedef {import("./types").Frame} Frame */
 
 const MOST_BARS = 20;
-const HEIGHT = 22;
-const LEFT = 64;
-const ROOM = SIDE - LEFT - 60;
+const LEAST_HEIGHT = 22;
+const MOST_HEIGHT = 42;
+const LETTER = 7; // width of a letter of a name
 
 /** @param {Element} host */
 export function barsView(host) {
   const svg = draw("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, class: "plane bars", role: "img" }, host);
   const body = draw("g", {}, svg);
-  const bars = Array.from({ length: MOST_BARS }, (_, k) => {
-    const y = 10 + k * HEIGHT;
-    return {
-      bar: draw("rect", { x: LEFT, y, height: HEIGHT - 7, width: 0 }, body),
-      name: draw("text", { x: LEFT - 8, y: y + 12, class: "tick end" }, body),
-      value: draw("text", { x: LEFT, y: y + 12, class: "tick" }, body),
-      row: -1,
-    };
-  });
+  const bars = Array.from({ length: MOST_BARS }, () => ({
+    bar: draw("rect", { width: 0 }, body),
+    name: draw("text", { class: "tick end" }, body),
+    value: draw("text", { class: "tick" }, body),
+    row: -1,
+  }));
   /** @type {Run | null} */
   let run = null;
 
@@ -44,10 +42,14 @@ export function barsView(host) {
       return all.filter((entry) => entry.value !== 0);
     }
     const last = frame.w.length - 1;
-    return Array.from(frame.w, (value, j) => {
-      const name = j === last ? "b" : (run?.about.columns?.[j] ?? `w${j + 1}`);
-      return { value, name, kind: value > 0 ? 1 : 0, row: -1 };
-    });
+    const now = run;
+    return Array.from({ length: now?.k ?? 1 }, (_, p) => {
+      const of = now && now.k > 1 ? ` of ${problemIndex(now, p).slice(1)}` : "";
+      return Array.from(now ? weightsOf(now, frame.state, p) : frame.w, (value, j) => {
+        const name = j === last ? "b" : coordinateName(now?.about.columns?.[j] ?? `w${j + 1}`);
+        return { value, name: name + of, kind: value > 0 ? 1 : 0, row: -1 };
+      });
+    }).flat();
   }
 
   return {
@@ -60,15 +62,24 @@ export function barsView(host) {
     show(frame) {
       const all = entries(frame).sort((p, q) => Math.abs(q.value) - Math.abs(p.value));
       const most = Math.abs(all[0]?.value ?? 1) || 1;
+      const drawn = Math.max(1, Math.min(MOST_BARS, all.length));
+      const height = Math.max(LEAST_HEIGHT, Math.min(MOST_HEIGHT, (SIDE - 20) / drawn));
+      const left = Math.min(SIDE / 2, 16 + LETTER * Math.max(4, ...all.slice(0, drawn).map((e) => e.name.length)));
       bars.forEach((slot, k) => {
         const entry = all[k];
-        const width = entry ? (Math.abs(entry.value) / most) * ROOM : 0;
+        const width = entry ? (Math.abs(entry.value) / most) * (SIDE - left - 60) : 0;
+        const y = 10 + k * height;
         slot.row = entry?.row ?? -1;
+        for (const text of [slot.name, slot.value]) assign(text, { y: y + height / 2 + 1 });
+        assign(slot.name, { x: left - 8 });
         assign(slot.bar, {
+          x: left,
+          y,
+          height: height - 7,
           width,
           class: entry ? `alpha k${entry.kind}${entry.row === frame.row ? " current" : ""}` : "alpha",
         });
-        assign(slot.value, { x: LEFT + width + 7 });
+        assign(slot.value, { x: left + width + 7 });
         slot.name.textContent = entry?.name ?? "";
         slot.value.textContent = entry ? short(entry.value) : "";
       });

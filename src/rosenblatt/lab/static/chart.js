@@ -1,18 +1,22 @@
 // @ts-check
-/** Curves with a cursor: mistakes against the bound, the squeeze of the proof, the loss, the margins. */
+/** Curves with a cursor: mistakes against the bound, errors by epoch, the squeeze of the proof, loss, margins. */
 import { assign, roundedUp, button, draw, make, short } from "./elements.js";
-import { isStraight, scoreOf } from "./frames.js";
+import { countsRows, frameAt, isStraight, scoreOf } from "./frames.js";
 import { linear, pathOf, ticks } from "./geometry.js";
+import { errorsAmong } from "./pattern.js";
 
 /** @typedef {import("./types").Run} Run */
 /** @typedef {import("./types").Frame} Frame */
 /** @typedef {import("./types").Point} Point */
 /** @typedef {import("./types").Curve} Curve */
+/** @typedef {import("./types").Rows} Rows */
 
 const WIDTH = 320;
 const HEIGHT_OF_CHART = 118;
 const FROM = 36;
+const DIGIT = 6.6; // width of a digit of a tick
 const MOST_POINTS = 700;
+const MOST_EPOCHS = 100; // at which errors are counted
 
 /**
  * Create an empty chart.
@@ -33,12 +37,14 @@ function createChart(host, title, kind = "") {
 
   /** @param {Point} acrossDomain @param {Point} upDomain */
   function drawAxes(acrossDomain, upDomain) {
-    x = linear(acrossDomain, [FROM, WIDTH - 8]);
+    const levels = ticks(upDomain, 3);
+    const from = Math.max(FROM, 8 + DIGIT * Math.max(0, ...levels.map((v) => short(v).length)));
+    x = linear(acrossDomain, [from, WIDTH - 8]);
     y = linear(upDomain, [HEIGHT_OF_CHART - 18, 8]);
     axes.replaceChildren();
-    for (const v of ticks(upDomain, 3)) {
-      draw("path", { d: `M${FROM} ${y(v)}H${WIDTH - 8}`, class: v ? "grid" : "zero" }, axes);
-      draw("text", { x: FROM - 4, y: y(v) + 3.5, class: "tick end" }, axes, short(v));
+    for (const v of levels) {
+      draw("path", { d: `M${from} ${y(v)}H${WIDTH - 8}`, class: v ? "grid" : "zero" }, axes);
+      draw("text", { x: from - 4, y: y(v) + 3.5, class: "tick end" }, axes, short(v));
     }
     for (const v of ticks(acrossDomain, 5)) {
       const text = short(v);
@@ -50,15 +56,15 @@ function createChart(host, title, kind = "") {
   return {
     figure,
     caption,
-    /** @param {Curve[]} curves @param {Point} domain @param {number} top @param {string} note */
-    load(curves, domain, top, note = "") {
+    /** @param {Curve[]} curves @param {Point} domain @param {number} top @param {string} note @param {string} name */
+    load(curves, domain, top, note = "", name = title) {
       const low = Math.min(0, ...curves.flatMap((c) => c.points.map((p) => p[1])));
       drawAxes([domain[0], domain[1] || 1], [low, top || 1]);
       body.replaceChildren();
       for (const c of curves) draw("path", { d: pathOf(c.points, x, y), class: `curve ${c.kind}` }, body);
       const keys = curves.filter((c) => c.name).map((c) => make("span", { class: `key ${c.kind}` }, c.name));
-      caption.replaceChildren(make("b", {}, title), ...keys, ...(note ? [make("em", {}, note)] : []));
-      svg.setAttribute("aria-label", [title, ...curves.map((c) => c.name), note].filter(Boolean).join(", "));
+      caption.replaceChildren(make("b", {}, name), ...keys, ...(note ? [make("em", {}, note)] : []));
+      svg.setAttribute("aria-label", [name, ...curves.map((c) => c.name), note].filter(Boolean).join(", "));
     },
     /** @param {number} at */
     point: (at) => assign(cursor, { d: `M${x(at).toFixed(1)} 8V${HEIGHT_OF_CHART - 18}` }),
@@ -93,10 +99,10 @@ function upTo(most) {
 /**
  * Create all charts.
  * @param {Element} host
- * @returns {{load: (run: Run, rivals?: Run[]) => void, show: (frame: Frame) => void}}
  */
 export function chartsView(host) {
   const mistakes = createChart(host, "Mistakes");
+  const errors = createChart(host, "Errors after each epoch", "errors");
   const squeeze = createChart(host, "The squeeze", "squeeze");
   const loss = createChart(host, "Loss so far", "loss");
   const margins = createChart(host, "Margins now", "margins");
@@ -104,6 +110,8 @@ export function chartsView(host) {
   let run = null;
   /** @type {Frame | null} */
   let shown = null;
+  /** @type {Rows | null} */
+  let test = null;
   let far = false; // whether the chart of the proof extends to the bound
 
   /** @param {Run} next @param {Run[]} rivals */
@@ -129,7 +137,32 @@ export function chartsView(host) {
       });
     const far =
       bound !== null && bound !== undefined ? `bound ${roundedUp(bound)}` : next.phi || next.E ? "" : "no bound";
-    mistakes.load(curves, [0, last], Math.max(most, near ? bound : 0) * 1.08, near ? "" : far);
+    const name = countsRows(next) ? "Mistakes" : "Epochs with a mistake";
+    mistakes.load(curves, [0, last], Math.max(most, near ? bound : 0) * 1.08, near ? "" : far, name);
+  }
+
+  /** Draw the share of errors among the training rows and the test rows, after each epoch. */
+  function loadErrors() {
+    errors.figure.hidden = !test || !run?.trials;
+    if (!test || !run?.trials) return;
+    const now = run;
+    const ends = [0, ...now.about.epochs_end];
+    const every = Math.ceil(ends.length / MOST_EPOCHS);
+    const epochs = ends.flatMap((_, k) => (k % every === 0 || k === ends.length - 1 ? [k] : []));
+    const sets = /** @type {[string, string, Rows][]} */ ([
+      ["training", "made", { X: now.X, y: now.y }],
+      ["test", "bound", test],
+    ]);
+    const curves = sets.map(([name, kind, rows]) => ({
+      name,
+      kind,
+      points: epochs.map((k) => {
+        const { wrong, known } = errorsAmong(now, frameAt(now, Math.min(ends[k], now.trials)), rows);
+        return /** @type {Point} */ ([k, wrong / Math.max(1, known)]);
+      }),
+    }));
+    const most = Math.max(0.05, ...curves.flatMap((c) => c.points.map((p) => p[1])));
+    errors.load(curves, [0, ends.length - 1], most * 1.08);
   }
 
   /**
@@ -190,18 +223,27 @@ export function chartsView(host) {
   }
 
   return {
+    /** @param {Run} next @param {Run[]} rivals */
     load(next, rivals = []) {
       run = next;
       loadMistakes(next, rivals);
+      loadErrors();
       loadSqueeze(next);
       const most = Math.max(1e-9, next.total[next.trials]);
       loss.figure.hidden = !next.trials;
       loss.load([{ name: "", kind: "made", points: thinned(next.total) }], [0, Math.max(1, next.trials)], most * 1.05);
       margins.figure.hidden = !isStraight(next);
     },
+    /** Show rows that were not learned from; null hides them. @param {Rows | null} rows */
+    test(rows) {
+      test = rows;
+      loadErrors();
+    },
+    /** @param {Frame} frame */
     show(frame) {
       shown = frame;
       mistakes.point(frame.t);
+      errors.point(frame.epoch);
       squeeze.point(frame.mistakes);
       loss.point(frame.t);
       loadMargins(frame);

@@ -1,6 +1,8 @@
 // @ts-check
 /** The controls in the header: data, learner, order, and the settings of each. */
 import { choiceBox, make, short } from "./elements.js";
+import { coordinateName } from "./frames.js";
+import { matters, valueName, WORDS } from "./words.js";
 
 /** @typedef {import("./types").Scene} Scene */
 /** @typedef {import("./types").Catalogue} Catalogue */
@@ -38,22 +40,32 @@ export function menu(face, label, attributes, ...children) {
  */
 export function controlField(control, value, change) {
   const now = value === undefined ? control.default : value;
-  const title = make("span", { class: "field-name" }, control.name.replaceAll("_", " "));
-  const help = make("span", { class: "field-help" }, control.sentence);
-  const field = (/** @type {Node[]} */ ...inputs) => make("label", { class: "field" }, title, ...inputs, help);
+  const words = WORDS[control.name];
+  const title = make("span", { class: "field-name" }, words?.title ?? control.name.replaceAll("_", " "));
+  const sentence = words?.sentence || control.sentence;
+  const help = make("span", { class: "field-help" }, `${sentence} ${allowed(control)}`);
+  const field = (/** @type {Node[]} */ ...inputs) =>
+    make("label", { class: "field", "data-setting": control.name }, title, ...inputs, help);
   if (control.kind === "bool") {
     const box = make("input", { type: "checkbox", checked: Boolean(now), onchange: () => change(box.checked) });
     return field(box);
   }
   if (control.kind === "choice") {
     const choices = control.choices ?? [];
-    const options = choices.map((c, i) =>
-      make("option", { value: i, selected: c === now }, c === null ? "none" : String(c)),
-    );
+    const options = choices.map((c, i) => make("option", { value: i, selected: c === now }, valueName(c)));
     const box = make("select", { onchange: () => change(choices[Number(box.value)]) }, ...options);
     return field(box);
   }
   return numberField(control, now, change, field);
+}
+
+/**
+ * Return the values that a number may have.
+ * @param {Control} control
+ */
+function allowed(control) {
+  if (control.kind !== "int" && control.kind !== "float") return "";
+  return `${short(control.min ?? 0)} to ${short(control.max ?? 1)}.`;
 }
 
 /**
@@ -119,7 +131,8 @@ export function sceneControls(catalogue, change) {
     return (/** @type {string} */ name) => {
       const fresh = Object.fromEntries(catalogue.data.flatMap((d) => d.controls).map((c) => [c.name, undefined]));
       const columns = catalogue.data.find((d) => d.name === name)?.columns?.length ?? 2;
-      change({ ...fresh, data: name, start: columns === 2 ? scene.start : null });
+      const own = { names: undefined, labels: undefined };
+      change({ ...fresh, ...own, data: name, start: columns === 2 ? scene.start : null });
     };
   }
 
@@ -165,9 +178,8 @@ export function sceneControls(catalogue, change) {
       controlField(c, scene.params[c.name], (v) =>
         change({ params: { ...latest.params, [c.name]: v } }, `param ${c.name}`),
       );
-    const map = choiceBox("features", catalogue.features, scene.features, (name) =>
-      change({ features: name, start: null }),
-    );
+    const maps = catalogue.features.map((one) => ({ ...one, title: coordinateName(one.title) }));
+    const map = choiceBox("features", maps, scene.features, (name) => change({ features: name, start: null }));
     const runs = [...(features?.controls ?? []), ...(catalogue.run ?? [])].map(top);
     form.replaceChildren(
       ...(data ? [section(data.title, data.controls.map(top), data.sentence)] : []),
@@ -186,6 +198,11 @@ export function sceneControls(catalogue, change) {
       const key = [scene.data, scene.learner, scene.features, scene.order].join();
       if (key !== built || rebuild) build(scene);
       built = key;
+      const known = catalogue.learners.find((one) => one.name === scene.learner)?.params ?? [];
+      for (const { name } of known) {
+        const field = form.querySelector(`[data-setting="${CSS.escape(name)}"]`);
+        field?.classList.toggle("gone", !matters(name, scene.params, known));
+      }
     },
   };
 }

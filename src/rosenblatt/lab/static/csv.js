@@ -16,7 +16,7 @@ const isNumeral = (text) => text !== "" && Number.isFinite(Number(text));
  * Return the cells of each line.
  * @param {string} text
  */
-function cellsOf(text) {
+function csvCells(text) {
   const lines = text.split(/\r?\n/).filter((line) => line.trim());
   const separator = ["\t", ";", ","].find((one) => lines[0]?.includes(one)) ?? /\s+/;
   return lines.map((line) =>
@@ -45,7 +45,7 @@ function labelColumn(names, width) {
  * @param {Catalogue} catalogue
  */
 export function pointsOfText(text, catalogue) {
-  const cells = cellsOf(text);
+  const cells = csvCells(text);
   if (cells.length < 2) throw new Error("The table has no text. Paste lines of numbers with a label at the end.");
   const width = cells[0].length;
   const titled = cells[0].some((cell, j) => !isNumeral(cell) && cells.slice(1).every((row) => isNumeral(row[j] ?? "")));

@@ -17,6 +17,8 @@ const KEYS = [
   ["alt click, Delete", "remove a point"],
   ["Page Up, Page Down", "from point to point; arrows move it, Enter adds one"],
   ["z, shift z", "undo, redo"],
+  ["x", "a new point to try: f(x), class, distance"],
+  ["ctrl wheel, shift drag, 0", "zoom, move the plane, show all points"],
   ["v", "sphere, slice, plane without a bias"],
   ["c", "prove it: separable or not"],
   ["t", "the tour"],
@@ -60,7 +62,7 @@ export function dataDialog(take) {
     cols: 48,
     spellcheck: "false",
     "aria-label": "A table",
-    placeholder: "x1,x2,class\n0,0,no\n1,0,yes",
+    placeholder: "height,weight,class\n180,80,a\n165,55,b",
   });
   const said = make("p", { role: "status", class: "soft" });
   const file = make("input", {
@@ -84,7 +86,11 @@ export function dataDialog(take) {
   file.addEventListener("change", async () => {
     area.value = (await file.files?.[0]?.text()) ?? "";
   });
-  const hint = make("p", {}, "Paste a table, or open a CSV file: two columns of numbers, and the class last.");
+  const hint = make(
+    "p",
+    {},
+    "Paste a table, or open a CSV file: columns of numbers, and the class last. A first line gives names.",
+  );
   const box = createDialog("Your data", hint, area, make("p", {}, file), make("p", { class: "turn" }, use), said);
   return {
     box,

@@ -18,6 +18,14 @@ const ICONS = {
   redo: "M10 2l4.5 4L10 10V7.2H6.500a2.600 2.600 0 0 0 0 5.200H11V14H6.500a4.300 4.300 0 0 1 0-8.600H10z",
 };
 
+/** The shapes of the classes: classes never differ by colour alone. */
+export const SHAPES = [
+  "M-6 0A6 6 0 1 0 6 0A6 6 0 1 0 -6 0Z",
+  "M-5.4 -5.4H5.4V5.4H-5.4Z",
+  "M0 -7L6.6 5H-6.6Z",
+  "M0 -7.4L7.4 0L0 7.4L-7.4 0Z",
+];
+
 /**
  * Create an HTML element. Attributes that begin with "on" are listeners; false and null ones are skipped.
  * @template {keyof HTMLElementTagNameMap} Tag
@@ -79,6 +87,16 @@ export function assign(node, attributes) {
 export function icon(name) {
   const svg = draw("svg", { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" });
   draw("path", { d: ICONS[name] }, svg);
+  return svg;
+}
+
+/**
+ * Create the mark of a class.
+ * @param {number} k
+ */
+export function classMark(k) {
+  const svg = draw("svg", { viewBox: "-9 -9 18 18", class: "mark", "aria-hidden": "true" });
+  draw("path", { d: SHAPES[k], class: `point k${k}` }, svg);
   return svg;
 }
 

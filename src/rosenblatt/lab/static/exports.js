@@ -11,6 +11,8 @@ const STYLES = [
   "stroke-width",
   "stroke-dasharray",
   "stroke-opacity",
+  "stroke-linejoin",
+  "paint-order",
   "opacity",
   "font-size",
   "font-family",
@@ -126,7 +128,7 @@ export function exportEntries(from) {
     [
       "Run, safetensors",
       "run.safetensors",
-      () => new Blob([packArrays(from.run())], { type: "application/octet-stream" }),
+      () => new Blob([packArrays(from.run().recorded)], { type: "application/octet-stream" }),
     ],
     ["Python", "lab.py", async () => text(await from.code(), "text/x-python")],
   ];

@@ -1,9 +1,30 @@
 // @ts-check
-/** Feature maps: squares and products, or random association units. */
+/** Feature maps: products of coordinates, or random association units. */
 import { variance } from "./kernels.js";
 import { legacySeed, Random } from "./random.js";
 
 /** @typedef {(x: number[]) => number[]} FeatureMap */
+
+/** @type {Record<string, number>} */
+export const DEGREES = { none: 1, quadratic: 2, cubic: 3, quartic: 4 };
+
+/**
+ * Return the coordinates that are multiplied for each mapped column: [0], [1], then [0, 0], [0, 1], [1, 1], and so on.
+ * @param {number} columns
+ * @param {number} degree
+ */
+function factorsOf(columns, degree) {
+  let lists = Array.from({ length: columns }, (_, j) => [j]);
+  const found = [...lists];
+  for (let k = 2; k <= degree; k++) {
+    lists = lists.flatMap((list) => {
+      const last = list[list.length - 1];
+      return Array.from({ length: columns - last }, (_, i) => [...list, last + i]);
+    });
+    found.push(...lists);
+  }
+  return found;
+}
 
 /**
  * Return the map of a scene.
@@ -14,8 +35,10 @@ import { legacySeed, Random } from "./random.js";
  * @returns {FeatureMap}
  */
 export function featureMap(kind, X, units, seed) {
-  if (kind === "quadratic") return (x) => [...x, ...x.flatMap((a, i) => x.slice(i).map((b) => a * b))];
-  return kind === "units" ? associationUnits(X, units, seed) : (x) => x;
+  if (kind === "units") return associationUnits(X, units, seed);
+  if (kind === "none") return (x) => x;
+  const lists = factorsOf(X[0].length, DEGREES[kind]);
+  return (x) => lists.map((list) => list.reduce((product, j) => product * x[j], 1));
 }
 
 /**
@@ -26,8 +49,10 @@ export function featureMap(kind, X, units, seed) {
  */
 export function mappedNames(kind, names, units) {
   if (kind === "units") return Array.from({ length: units }, (_, j) => `unit ${j + 1}`);
-  if (kind === "none") return names;
-  return [...names, ...names.flatMap((a, i) => names.slice(i).map((b) => (a === b ? `${a}^2` : `${a} ${b}`)))];
+  return factorsOf(names.length, DEGREES[kind]).map((list) => {
+    const powers = [...new Set(list)].map((j) => [names[j], list.filter((k) => k === j).length]);
+    return powers.map(([name, power]) => (power === 1 ? name : `${name}^${power}`)).join(" ");
+  });
 }
 
 /**

@@ -1,14 +1,21 @@
 // @ts-check
-/** Runs as an engine recorded them, Python's or the page's. Trials are looked up, surfaces are sums. */
+/**
+ * Runs as an engine recorded them, Python's or the page's, and what follows from their numbers: scores of other points,
+ * classes that win, the rows that a batch corrects, and further rounds of a cycle. Nothing is learned here.
+ */
+
+import { DEGREES, featureMap } from "./features.js";
 
 /** @typedef {import("./types").Run} Run */
 /** @typedef {import("./types").Frame} Frame */
 /** @typedef {import("./types").Surface} Surface */
+/** @typedef {import("./types").Vector} Vector */
 
 const MISTAKE = 1;
 const UPDATE = 2;
 const END = 4;
 const DROPPED = 8;
+export const ROUNDS = 3; // of a cycle, shown after the run has ended
 
 const ARRAYS = { F64: Float64Array, F32: Float32Array, I32: Int32Array, U8: Uint8Array };
 
@@ -68,26 +75,204 @@ export function packArrays({ about, arrays }) {
  * @returns {Run}
  */
 export function readRun(recorded) {
-  const { about, arrays } = recorded instanceof ArrayBuffer ? readArrays(recorded) : recorded;
+  const read = recorded instanceof ArrayBuffer ? readArrays(recorded) : recorded;
+  const [about, arrays] = [{ ...read.about }, { ...read.arrays }]; // copies: a cycle is continued in them
   const n = arrays.y.length;
-  const trials = arrays.row.length;
+  const ended = arrays.row.length;
   const [states = 1, k = 1, width = 3] = arrays.W?.shape ?? [];
-  const mistakes = new Int32Array(trials + 1);
-  const total = new Float64Array(trials + 1);
-  for (let t = 0; t < trials; t++) {
-    mistakes[t + 1] = mistakes[t] + (arrays.mistake[t] & MISTAKE);
-    total[t + 1] = total[t] + (Number.isFinite(arrays.loss?.[t]) ? arrays.loss[t] : 0);
-  }
+  goRound(about, arrays);
+  const trials = arrays.row.length;
   const W = arrays.W ?? new Float64Array(width);
   const reached = new Int32Array(states);
   for (let t = trials; t > 0; t--) if (arrays.at[t - 1] < states) reached[arrays.at[t - 1]] = t;
   reached[0] = 0;
-  const sizes = { n, trials, d: arrays.X.length / n, k, width, states };
-  const run = { ...arrays, ...sizes, W, about, arrays, mistakes, total, reached };
+  const sizes = { n, trials, ended, d: arrays.X.length / n, k, width, states };
+  const run = { ...arrays, ...sizes, W, about, recorded: read, reached };
   const made = /** @type {Run} */ (/** @type {unknown} */ (run));
+  made.mistakes = new Int32Array(trials + 1);
+  made.total = new Float64Array(trials + 1);
+  for (let t = 0; t < trials; t++) {
+    made.mistakes[t + 1] = made.mistakes[t] + (made.row[t] < 0 ? inBatch(made, t + 1) : made.mistake[t] & MISTAKE);
+    made.total[t + 1] = made.total[t] + (Number.isFinite(made.loss?.[t]) ? made.loss[t] : 0);
+  }
   made.surface = !made.phi ? null : made.slot ? dualSurface(made) : mappedSurface(made);
   return made;
 }
+
+/**
+ * Repeat the trials of a cycle: the weights are what they were, and the rows come in the same order.
+ * @param {any} about
+ * @param {Record<string, any>} arrays
+ */
+function goRound(about, arrays) {
+  const ends = about.epochs_end;
+  const last = arrays.row.length;
+  if (!about.cycle || !arrays.W || arrays.mean || about.trials_left_out || ends.at(-1) !== last) return;
+  const first = ends[ends.length - 1 - about.cycle] ?? 0;
+  const [start, back] = [first ? arrays.at[first - 1] : 0, arrays.at[last - 1]]; // two states, the same weights
+  for (const name of ["row", "at", "score", "loss", "mistake"]) {
+    const all = arrays[name];
+    const wide = all.length / last;
+    const round = all.subarray(first * wide, last * wide);
+    const longer = new all.constructor(all.length + ROUNDS * round.length);
+    longer.set(all);
+    for (let k = 0; k < ROUNDS; k++) longer.set(round, all.length + k * round.length);
+    arrays[name] = longer;
+  }
+  for (let t = last; t < arrays.at.length; t++) if (arrays.at[t] === start) arrays.at[t] = back;
+  const lengths = ends.slice(-about.cycle).map((/** @type {number} */ end) => end - first);
+  about.epochs_end = [
+    ...ends,
+    ...Array.from({ length: ROUNDS }, (_, k) =>
+      lengths.map((/** @type {number} */ length) => last + k * (last - first) + length),
+    ).flat(),
+  ];
+}
+
+/**
+ * Return the rows that the weights of a problem before trial t misclassify: those that a batch corrects. Undefined if
+ * the page cannot map rows as the learner does, or a batch is of rows drawn at random.
+ * @param {Run} run
+ * @param {number} t
+ * @param {number} [problem]
+ */
+export function misclassified(run, t, problem = 0) {
+  if (run.about.scene.order === "random") return undefined;
+  const w = weightsOf(run, t > 1 ? run.at[t - 2] : 0, problem);
+  const rows = [];
+  for (let i = 0; i < run.n; i++) {
+    const z = featuresOf(run, rowOf(run, i));
+    if (!z || z.length !== run.width - 1) return undefined;
+    const sign = run.about.signs[run.y[i]]?.[problem] ?? 0;
+    if (sign && inner(w, z) * sign <= 0) rows.push(i);
+  }
+  return rows;
+}
+
+/**
+ * Return the number of mistakes of a batch, over all problems; if the page cannot tell, whether there is one.
+ * @param {Run} run
+ * @param {number} t
+ */
+function inBatch(run, t) {
+  let sum = 0;
+  for (let p = 0; p < run.k; p++) sum += misclassified(run, t, p)?.length ?? Number.NaN;
+  return Number.isNaN(sum) ? run.mistake[t - 1] & MISTAKE : sum;
+}
+
+/**
+ * Return whether mistakes are counted row by row; if not, an epoch with any counts once.
+ * @param {Run} run
+ */
+export const countsRows = (run) => !run.trials || run.row[0] >= 0 || misclassified(run, 1) !== undefined;
+
+/** @param {Run} run @param {number} i */
+export const rowOf = (run, i) => run.X.subarray(i * run.d, (i + 1) * run.d);
+
+/** @param {Vector} w  the bias last @param {Vector} z */
+function inner(w, z) {
+  let sum = w[w.length - 1];
+  for (let j = 0; j < z.length; j++) sum += w[j] * z[j];
+  return sum;
+}
+
+/**
+ * Return a point as a linear learner sees it: with its products up to the degree of the feature map. Null if the page
+ * does not know the map: random units, or a kernel.
+ * @param {Run} run
+ * @param {Vector} x
+ */
+export function featuresOf(run, x) {
+  const kind = run.about.scene.features ?? "none";
+  return DEGREES[kind] && !run.slot ? featureMap(kind, [Array.from(x)], 0, 0)(Array.from(x)) : null;
+}
+
+/**
+ * Return f of a point for each problem, and whether it is exact. Surfaces of kernels and random units are read off the
+ * grid, between its four nearest points. Null outside the grid.
+ * @param {Run} run
+ * @param {Frame} frame
+ * @param {Vector} x
+ * @param {Vector | null} [w]  other weights of the only problem, such as their average
+ * @returns {{f: number[], exact: boolean} | null}
+ */
+export function scoresAt(run, frame, x, w = null) {
+  const z = featuresOf(run, x);
+  if (z && z.length === run.width - 1) {
+    if (w) return { f: [inner(w, z)], exact: true };
+    return { f: Array.from({ length: run.k }, (_, p) => inner(weightsOf(run, frame.state, p), z)), exact: true };
+  }
+  const { box, grid } = run.about;
+  if (!frame.fs || !box) return null;
+  const [u, v] = [0, 1].map((j) => ((x[j] - box[2 * j]) / (box[2 * j + 1] - box[2 * j])) * (grid - 1));
+  if (!(u >= 0 && v >= 0 && u <= grid - 1 && v <= grid - 1)) return null;
+  const [i, j] = [Math.min(Math.floor(u), grid - 2), Math.min(Math.floor(v), grid - 2)];
+  const [s, t] = [u - i, v - j];
+  const at = j * grid + i;
+  const between = (/** @type {Float64Array} */ f) =>
+    (1 - t) * ((1 - s) * f[at] + s * f[at + 1]) + t * ((1 - s) * f[at + grid] + s * f[at + grid + 1]);
+  return { f: frame.fs.map(between), exact: false };
+}
+
+/** @param {Run} run */
+export const modeOf = (run) => run.about.scene.params?.multiclass ?? "ovr";
+
+/**
+ * Return the score of each class from those of the problems, as the estimators do: by pairs, the sum of the signed
+ * scores of a class against every other; with votes, the votes of the pairs, and of equal ones the sum.
+ * @param {Run} run
+ * @param {Vector} f  for each problem
+ * @returns {number[]}
+ */
+export function classScores(run, f) {
+  const { signs } = run.about;
+  if (signs.length === 2) return signs.map((row) => row[0] * f[0]);
+  const mode = modeOf(run);
+  if (!mode.startsWith("ovo")) return Array.from(f);
+  const sums = signs.map((row) => row.reduce((sum, sign, p) => sum + sign * f[p], 0));
+  if (mode === "ovo") return sums;
+  return votesOf(run, f).map((vote, c) => vote + sums[c] / (3 * (Math.abs(sums[c]) + 1)));
+}
+
+/**
+ * Return how many of the pairs of each class vote for it.
+ * @param {Run} run
+ * @param {Vector} f  for each pair
+ */
+export function votesOf(run, f) {
+  return run.about.signs.map((row) => row.filter((sign, p) => sign * (f[p] > 0 ? 1 : -1) > 0).length);
+}
+
+/**
+ * Return the number of the class that wins; a tie of two classes goes to the negative one, of more to the first.
+ * @param {Run} run
+ * @param {Vector} f  for each problem
+ */
+export function winnerOf(run, f) {
+  const scores = classScores(run, f);
+  if (scores.length === 2) return run.about.signs.findIndex((row) => row[0] > 0 === f[0] > 0);
+  return scores.indexOf(Math.max(...scores));
+}
+
+/**
+ * Return the name of a class: its label; where it has none, its sign, or its number from 1 if there are more.
+ * @param {Run} run
+ * @param {number} label
+ */
+export function className(run, label) {
+  const { classes, numbers, labels } = run.about;
+  if (labels) return labels[numbers?.[label] ?? label] ?? String(label + 1);
+  const numbered = classes.every((name, c) => name === String(numbers?.[c] ?? c));
+  if (numbered && classes.length === 2) return label ? "+1" : "-1";
+  return numbered ? String((numbers?.[label] ?? label) + 1) : classes[label];
+}
+
+/**
+ * Return the name of a coordinate: that of its column, or x[1], x[2]; x1 is the first row.
+ * @param {string} name
+ */
+export const coordinateName = (name) =>
+  name.replace(/\bx(\d+)\b/g, "x[$1]").replace(/\^(\d)/g, (_, power) => "\u00b2\u00b3\u2074"[power - 2] ?? `^${power}`);
 
 /**
  * Return the weights of a problem in a state.
@@ -223,7 +408,8 @@ export function frameAt(run, t) {
   const classes = run.about.classes.length;
   const columns = t ? run.score.length / run.trials : 0;
   const scores = run.score.subarray((t - 1) * columns, t * columns);
-  const each = E && Array.from({ length: classes }, (_, c) => E.subarray((state * classes + c) * 3).subarray(0, 3));
+  const plane = E && run.width === 3 && !run.phi;
+  const each = plane && Array.from({ length: classes }, (_, c) => E.subarray((state * classes + c) * 3).subarray(0, 3));
   const { fs, alpha } = run.surface ? run.surface(t) : { fs: null, alpha: null };
   return {
     t,
@@ -247,7 +433,7 @@ export function frameAt(run, t) {
     w: weightsOf(run, state),
     old: weightsOf(run, before),
     mean: meanAt(run, state, t),
-    each: each ?? null,
+    each: each || null,
     mistakes: run.mistakes[t],
   };
 }

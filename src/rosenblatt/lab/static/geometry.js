@@ -91,6 +91,31 @@ export function openRegion(polygon, planes) {
 }
 
 /**
+ * Return the parts into which lines cut a convex polygon.
+ * @param {Point[]} polygon
+ * @param {Vector[]} lines  each [a, b, c]
+ * @returns {Point[][]}
+ */
+export function cellsOf(polygon, lines) {
+  const least = 1e-9 * area(polygon);
+  let cells = [polygon];
+  for (const [a, b, c] of /** @type {number[][]} */ (lines)) {
+    cells = cells.flatMap((cell) => [clip(cell, a, b, c), clip(cell, -a, -b, -c)].filter((part) => area(part) > least));
+  }
+  return cells;
+}
+
+/**
+ * Return the middle of the corners of a polygon.
+ * @param {Point[]} polygon
+ * @returns {Point}
+ */
+export function middleOf(polygon) {
+  const sum = polygon.reduce((s, p) => [s[0] + p[0], s[1] + p[1]], [0, 0]);
+  return [sum[0] / polygon.length, sum[1] / polygon.length];
+}
+
+/**
  * Return the part of the line a x + b y + c = 0 inside a box, or null.
  * @param {Box} box
  * @param {number} a
@@ -187,15 +212,18 @@ export function across3(p) {
 }
 
 /**
- * Return points on the shorter arc of a great circle from p to q.
+ * Return points at equal angles on the shorter arc of a great circle from p to q, which may be almost opposite.
  * @param {Vector} p
  * @param {Vector} q
  * @param {number} [steps]
  */
 export function arc3(p, q, steps = 16) {
+  const cosine = dot3(p, q);
+  const ahead = unit3([0, 1, 2].map((j) => q[j] - cosine * p[j]));
+  const whole = Math.acos(Math.max(-1, Math.min(1, cosine)));
   return Array.from({ length: steps + 1 }, (_, k) => {
-    const s = k / steps;
-    return unit3([0, 1, 2].map((j) => p[j] * (1 - s) + q[j] * s));
+    const angle = (whole * k) / steps;
+    return [0, 1, 2].map((j) => p[j] * Math.cos(angle) + ahead[j] * Math.sin(angle));
   });
 }
 

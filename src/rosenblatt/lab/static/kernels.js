@@ -17,7 +17,7 @@ function sumOver(x, term) {
 }
 
 /** @type {Kernel} */
-const inner = (x, z) => sumOver(x, (j) => x[j] * z[j]);
+const innerProduct = (x, z) => sumOver(x, (j) => x[j] * z[j]);
 
 /**
  * Return a power by products, so that integers stay exact.
@@ -40,12 +40,12 @@ export function kernelOf(p, X) {
   const gamma = p.gamma ?? (p.kernel === "poly" ? 1 : 1 / (X[0].length * variance(X) || 1));
   /** @type {Record<string, Kernel>} */
   const kernels = {
-    linear: inner,
-    quadratic: (x, z) => power(1 + inner(x, z), 2),
-    poly: (x, z) => power(gamma * inner(x, z) + p.coef0, p.degree),
-    rbf: (x, z) => Math.exp(-gamma * Math.max(0, inner(x, x) + inner(z, z) - 2 * inner(x, z))),
+    linear: innerProduct,
+    quadratic: (x, z) => power(1 + innerProduct(x, z), 2),
+    poly: (x, z) => power(gamma * innerProduct(x, z) + p.coef0, p.degree),
+    rbf: (x, z) => Math.exp(-gamma * Math.max(0, innerProduct(x, x) + innerProduct(z, z) - 2 * innerProduct(x, z))),
     laplacian: (x, z) => Math.exp(-gamma * sumOver(x, (j) => Math.abs(x[j] - z[j]))),
-    cosine: (x, z) => inner(x, z) / (Math.sqrt(inner(x, x)) || 1) / (Math.sqrt(inner(z, z)) || 1),
+    cosine: (x, z) => innerProduct(x, z) / (Math.sqrt(innerProduct(x, x)) || 1) / (Math.sqrt(innerProduct(z, z)) || 1),
   };
   const kernel = kernels[p.kernel];
   return p.fit_intercept ? (x, z) => kernel(x, z) + 1 : kernel;

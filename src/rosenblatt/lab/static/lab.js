@@ -9,13 +9,14 @@ import { button, make } from "./elements.js";
 import { exportEntries } from "./exports.js";
 import { frameAt, isStraight, readArrays, readRun, weightsOf } from "./frames.js";
 import { bindKeys } from "./keys.js";
-import { buildFrame, hideParts } from "./layout.js";
+import { buildFrame, hideParts, legendOf } from "./layout.js";
 import { describe, describeEnd, plain, typeset } from "./narrate.js";
 import { patternView } from "./pattern.js";
 import { createPlayer, nextEpoch, nextUpdate, SPEEDS } from "./player.js";
 import { createPrediction } from "./prediction.js";
 import { proofText } from "./proof.js";
 import { raceMenu, racePanel, racerName, standing } from "./race.js";
+import { regressionDialog } from "./regression.js";
 import { createRequests } from "./requests.js";
 import { sharePanel } from "./share.js";
 import { createStore } from "./store.js";
@@ -35,6 +36,11 @@ import { SPACES, weightView } from "./weights.js";
 const REST_MS = 200; // without a change, before the address and the code are updated
 const EASING_SPEED = 8; // trials per second, above which motion is not eased
 const LONGEST_LINK = 30_000; // characters; more points than that belong in a file
+
+const TEST_SEED = 5000; // added to the seed of the points, for test rows
+// Points without names of their own, from no set.
+const OWN_POINTS = { data: "points", names: undefined, labels: undefined, start: null };
+const DATA_KEYS = ["data", "n", "margin", "noise", "data_seed"];
 
 /**
  * Create a lab in an element.
@@ -70,6 +76,10 @@ function createLab(root, ask, options, catalogue, editable) {
   let proving = false;
   let drawnClass = 1;
   let refit = true;
+  let framed = ""; // the set that the plane fits
+  let probing = false;
+  let testing = false;
+  let tested = ""; // the set that the test rows are of
   let rest = 0;
   let note = given?.note ?? ""; // on the address, until it is shown
   /** @type {((state: {scene: Scene, t: number}) => void)[]} */
@@ -88,8 +98,12 @@ function createLab(root, ask, options, catalogue, editable) {
     redo: () => store.redo(),
     flip: () => editor.flip(pattern.selected()),
     remove: () => editor.remove(pattern.selected()),
-    clear: () => store.change({ data: "points", points: [] }),
+    clear: () => store.change({ ...OWN_POINTS, points: [] }),
+    zoom: (/** @type {number} */ factor) => pattern.zoom(factor),
+    probe: switchProbe,
+    test: switchTest,
     paste: () => table.open(),
+    regression: () => regression.showModal(),
     tab: (/** @type {string} */ name) => openedTab(name),
   };
   const frame = buildFrame(root, acts, editable);
@@ -122,11 +136,11 @@ function createLab(root, ask, options, catalogue, editable) {
     toggle: () => player.toggle(),
     on: stepOn,
     update: () => walk(jump(look.t, 1)),
-    epoch: () => walk(nextEpoch(runs[0], look.t, 1)),
+    epoch: () => walk(toEpoch(1)),
     go: (t) => go(t),
     speed: setSpeed,
   });
-  root.append(time.footer);
+  frame.stage.append(time.footer);
   const player = createPlayer({
     at: () => look.t,
     last,
@@ -137,14 +151,16 @@ function createLab(root, ask, options, catalogue, editable) {
   const controls = sceneControls(catalogue, (change, group) => store.change(change, group));
   const help = helpDialog();
   const table = dataDialog(takeTable);
-  root.append(help, table.box);
+  const regression = regressionDialog();
+  root.append(help, table.box, regression);
   const code = make("pre", { tabindex: 0, class: "code" });
   const choice = raceMenu(frame.race.panel, catalogue, (race) => store.change({ race }));
   const share = sharePanel(frame.share.panel, (hide) => `${location.href.split("#")[0]}#${address({ ...look, hide })}`);
   const requests = createRequests(ask, {
     take,
     failed: complain,
-    late: () => frame.narration.replaceChildren("Learning \u2026"),
+    late: () =>
+      frame.narration.replaceChildren("Learning \u2026 (the first run of a learner is compiled, for some seconds)"),
     rested: () => (proving ? prove(true) : undefined),
   });
   const prediction = createPrediction(frame.predict, {
@@ -172,7 +188,13 @@ function createLab(root, ask, options, catalogue, editable) {
 
   /** @param {number} t @param {number} way */
   function jump(t, way) {
+    if (!runs[0]) return t;
     return nextUpdate(runs[0], Math.min(t, runs[0].trials), way);
+  }
+
+  /** @param {number} way */
+  function toEpoch(way) {
+    return runs[0] ? nextEpoch(runs[0], look.t, way) : look.t;
   }
 
   /** Go to a trial by hand, which stops playing. @param {number} t */
@@ -274,26 +296,63 @@ function createLab(root, ask, options, catalogue, editable) {
     if (scene.data === "points") pattern.place(scene.points ?? []);
     certificate = null;
     pattern.prove(null);
-    requests.request(scene);
+    if (isSparse(scene)) waitForPoints(scene.points ?? []);
+    else requests.request(scene);
+  }
+
+  /** Return whether a scene has too few points to learn from. @param {Scene} scene */
+  function isSparse(scene) {
+    const points = scene.points ?? [];
+    const sound = points.every((p) => p.every(Number.isFinite) && Number(p.at(-1)) >= 0); // the engine rejects others
+    return scene.data === "points" && sound && new Set(points.map((p) => p.at(-1))).size < 2;
+  }
+
+  /** Show points that cannot be learned from yet, and say what to do. @param {number[][]} points */
+  function waitForPoints(points) {
+    player.pause();
+    runs = [];
+    look.t = 0;
+    pattern.clear(points);
+    root.classList.add("empty");
+    root.classList.remove("failed");
+    frame.rivals.hidden = true;
+    for (const caption of [frame.pattern.caption, frame.weights.caption, frame.end]) caption.textContent = "";
+    frame.legend.replaceChildren();
+    const sentence = points.length
+      ? "All points are of one class. Choose another mark above the plane, and click."
+      : "Click into the plane: one point of each class.";
+    frame.narration.replaceChildren(sentence);
+    frame.live.textContent = sentence;
+    root.dataset.ready = "true";
   }
 
   /** @param {Run[]} next @param {Scene} scene @param {Scene | null} [newest]  requested meanwhile */
   function take(next, scene, newest = null) {
+    if (isSparse(store.scene)) return; // all points were removed meanwhile
     runs = next;
     const run = next[0];
+    for (const one of next) nameRun(one, scene);
     const names = scene.race.map((racer) => racerName(racer, catalogue));
     const racing = next.length > 1;
-    root.classList.remove("failed");
+    root.classList.remove("failed", "empty");
     root.classList.toggle("racing", racing);
     frame.rivals.hidden = !racing;
-    frame.pattern.heading.textContent = racing ? `1  ${racerName(scene, catalogue)}` : "Pattern space";
+    frame.pattern.heading.textContent = racing
+      ? `1  ${racerName(scene, catalogue)}`
+      : run.d === 2
+        ? "Pattern space"
+        : "Rows";
+    frame.legend.replaceChildren(...legendOf(run));
+    root.classList.toggle("table", run.d !== 2);
     frame.weights.section.hidden = racing;
-    pattern.load(run, refit);
+    pattern.load(run, refit && (dataKey(scene) !== framed || scene.data === "points"));
+    framed = dataKey(scene);
+    if (testing) showTest(scene);
     if (!racing) weights.load(run, refit);
     charts.load(run, next.slice(1));
     numbers.load(run);
     log.load(run);
-    rivals.load(next.slice(1), names, refit);
+    rivals.load(next.slice(1), names);
     time.load(run, last());
     refit = false;
     go(look.t);
@@ -301,6 +360,64 @@ function createLab(root, ask, options, catalogue, editable) {
     note = "";
     root.dataset.ready = "true";
     if (newest?.data === "points") pattern.place(newest.points ?? []);
+  }
+
+  /** Give a run the names of columns and classes that came with its points. @param {Run} run @param {Scene} scene */
+  function nameRun(run, scene) {
+    if (scene.data !== "points") return;
+    if (scene.names?.length === run.d) {
+      run.about.names = scene.names;
+      if (run.about.columns?.length === run.d) run.about.columns = scene.names;
+    }
+    if (scene.labels) run.about.labels = scene.labels;
+  }
+
+  /** @param {Scene} scene */
+  function dataKey(scene) {
+    return DATA_KEYS.map((key) => scene[key]).join();
+  }
+
+  function switchProbe() {
+    probing = !probing;
+    frame.probe.setAttribute("aria-pressed", String(probing));
+    pattern.probe(probing);
+  }
+
+  function switchTest() {
+    testing = !testing;
+    tested = "";
+    if (testing) showTest(store.scene);
+    else {
+      pattern.test(null);
+      charts.test(null);
+      go(look.t);
+    }
+    frame.test.setAttribute("aria-pressed", String(testing));
+  }
+
+  /** Request fresh points of the same set: those of another seed. @param {Scene} scene */
+  async function showTest(scene) {
+    const set = catalogue.data.find((one) => one.name === scene.data);
+    const drawn = set?.controls.some((control) => control.name === "data_seed");
+    frame.test.disabled = !drawn;
+    if (!drawn) {
+      pattern.test(null);
+      charts.test(null);
+      return;
+    }
+    if (tested === dataKey(scene)) return;
+    tested = dataKey(scene);
+    const data_seed = ((scene.data_seed ?? 0) + TEST_SEED) % 10_000;
+    const plain = { learner: "Perceptron", params: {}, features: "none", order: "cyclic", epochs: 1, start: null };
+    try {
+      const { X, y } = readRun(await ask("run", { ...scene, ...plain, race: [], data_seed }));
+      if (!testing || tested !== dataKey(store.scene)) return;
+      pattern.test({ X, y });
+      charts.test({ X, y });
+      go(look.t);
+    } catch (error) {
+      complain(error);
+    }
   }
 
   /** @param {unknown} error */
@@ -347,9 +464,9 @@ function createLab(root, ask, options, catalogue, editable) {
 
   /** @param {boolean} on */
   async function prove(on) {
-    proving = on;
-    frame.prove.setAttribute("aria-pressed", String(on));
-    if (!on) return pattern.prove(null);
+    proving = on && runs.length > 0;
+    frame.prove.setAttribute("aria-pressed", String(proving));
+    if (!proving) return pattern.prove(null);
     frame.tabs.open("Proof");
     const panel = frame.tabs.panel("Proof");
     const scene = store.scene;
@@ -401,7 +518,7 @@ function createLab(root, ask, options, catalogue, editable) {
 
   /** @returns {Promise<string>} */
   function pythonCode() {
-    return ask("code", { ...store.scene, race: [], t: Math.min(look.t, runs[0]?.trials ?? 0) });
+    return ask("code", { ...store.scene, race: [], t: Math.min(look.t, runs[0]?.ended ?? 0) });
   }
 
   /** Return all that a file needs to open the lab as it is. */
@@ -428,7 +545,8 @@ function createLab(root, ask, options, catalogue, editable) {
   /** @param {string} text */
   async function takeTable(text) {
     const answer = await ask("table", { text, label: null });
-    store.change({ data: "points", points: answer.points, start: null });
+    const plain = (/** @type {string[]} */ names) => names.map((name) => name.replaceAll(",", " "));
+    store.change({ ...OWN_POINTS, points: answer.points, names: plain(answer.names), labels: plain(answer.classes) });
     return answer.sentence ?? "";
   }
 
@@ -512,7 +630,10 @@ function createLab(root, ask, options, catalogue, editable) {
     frame.settings.panel.append(controls.form);
     frame.exports.panel.append(
       ...exportEntries({
-        pictures: () => (runs.length > 1 ? [pattern.svg, ...rivals.pictures()] : [pattern.svg, weights.svg]),
+        pictures: () => [
+          ...(pattern.drawn() ? [pattern.svg] : []),
+          ...(runs.length > 1 ? rivals.pictures() : [weights.svg]),
+        ],
         ground: () => getComputedStyle(frame.pattern.section).backgroundColor,
         run: () => runs[0],
         state,
@@ -539,8 +660,10 @@ function createLab(root, ask, options, catalogue, editable) {
       "shift+ArrowLeft": () => walk(jump(look.t, -1)),
       Home: () => walk(0),
       End: () => walk(last()),
-      "[": () => walk(nextEpoch(runs[0], look.t, -1)),
-      "]": () => walk(nextEpoch(runs[0], look.t, 1)),
+      "[": () => walk(toEpoch(-1)),
+      "]": () => walk(toEpoch(1)),
+      0: () => pattern.zoom(0),
+      x: switchProbe,
       "+": () => changeSpeed(1),
       "=": () => changeSpeed(1),
       "-": () => changeSpeed(-1),
@@ -617,6 +740,7 @@ function createLab(root, ask, options, catalogue, editable) {
     settle();
     hideParts(root, look.hide);
     if (options.bytes) take([readRun(options.bytes)], first);
+    else if (isSparse(first)) waitForPoints(first.points ?? []);
     else await requests.request(first);
     if (certificate) pattern.prove(certificate);
     if (!look.t) time.pulse();

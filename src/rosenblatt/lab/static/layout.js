@@ -2,8 +2,8 @@
 /** The layout: header, pattern space and weight space side by side, the narration below them, tabs with details. */
 import { PARTS } from "./address.js";
 import { menu } from "./controls.js";
-import { button, draw, make } from "./elements.js";
-import { SHAPES } from "./plane.js";
+import { button, classMark, make } from "./elements.js";
+import { className, colourOf, isStraight } from "./frames.js";
 import { SPACES } from "./weights.js";
 
 const CLASSES = 4;
@@ -32,13 +32,6 @@ function switches(label, options, choose) {
   };
 }
 
-/** @param {number} k */
-function classMark(k) {
-  const svg = draw("svg", { viewBox: "-9 -9 18 18", class: "mark", "aria-hidden": "true" });
-  draw("path", { d: SHAPES[k], class: `point k${k}` }, svg);
-  return svg;
-}
-
 /**
  * Create tabs.
  * @param {string[]} names
@@ -57,6 +50,7 @@ function createTabs(names, opened) {
     );
     const panel = make("div", {
       role: "tabpanel",
+      tabindex: 0, // it may scroll
       id: ids.panel,
       "aria-labelledby": ids.tab,
       class: `tab ${name.toLowerCase()}`,
@@ -106,7 +100,8 @@ function createTabs(names, opened) {
 export function buildFrame(root, acts, editable) {
   const boxes = make("div", { class: "boxes" });
   const own = button("Paste or open a table \u2026", "Your own points, from a CSV file or the clipboard", acts.paste);
-  const settings = menu("Settings", "Data, parameters, features, seed", { "data-part": "settings" }, own);
+  const line = button("Regression \u2026", "A line, or any curve, by Adaline", acts.regression);
+  const settings = menu("Settings", "Data, parameters, features, seed", { "data-part": "settings" }, own, line);
   const race = menu("Race", "Several learners on one timeline", { "data-part": "race" });
   const share = menu("Share", "A link to this state (s)", { class: "menu right" });
   const exports = menu("Export", "Pictures, tables, Python (e)", { class: "menu right", "data-part": "export" });
@@ -146,6 +141,21 @@ export function buildFrame(root, acts, editable) {
     button("clear", "Remove all points", acts.clear),
   );
   const pattern = panel("Pattern space", "pattern", editable ? [tools] : []);
+  const zoom = make(
+    "div",
+    { class: "switches zoom", role: "group", "aria-label": "Zoom" },
+    button("+", "Zoom in (ctrl and wheel)", () => acts.zoom(0.8), { "aria-label": "Zoom in" }),
+    button("\u2212", "Zoom out (ctrl and wheel)", () => acts.zoom(1.25), { "aria-label": "Zoom out" }),
+    button("fit", "Show all points (0); shift and drag moves the plane", () => acts.zoom(0)),
+  );
+  const legend = make("div", { class: "legend", role: "group", "aria-label": "Legend" });
+  const probe = button("new x\u2032", "Try a new point: its score, class and distance (x)", acts.probe, {
+    "aria-pressed": "false",
+  });
+  const test = button("test rows", "Fresh points of the same set, and their error", acts.test, {
+    "aria-pressed": "false",
+  });
+  pattern.caption.before(make("div", { class: "foot" }, legend, zoom, probe, ...(editable ? [test] : [])));
   const spaces = switches(
     "Weight space as",
     SPACES.map((s) => ({ name: s.name, face: s.title, title: s.sentence ?? "" })),
@@ -163,11 +173,16 @@ export function buildFrame(root, acts, editable) {
   const tabs = createTabs(editable ? TABS : TABS.slice(0, 2).concat("Proof"), acts.tab);
   const side = make("aside", { class: "panel side", "aria-label": "Details" }, tabs.list, ...tabs.panels);
   const main = make("main", {}, pattern.section, weights.section, rivals, say, side);
+  const stage = make("div", { class: "frame" }, header, main);
   root.classList.add("lab");
-  root.replaceChildren(header, main);
+  root.replaceChildren(stage);
   return {
+    stage,
     header,
     main,
+    legend,
+    probe,
+    test,
     boxes,
     settings,
     race,
@@ -185,6 +200,24 @@ export function buildFrame(root, acts, editable) {
     predict,
     tabs,
   };
+}
+
+/**
+ * Return the legend of a run: its classes and the lines of its picture.
+ * @param {import("./types").Run} run
+ */
+export function legendOf(run) {
+  const classes = run.about.classes.map((_, k) => {
+    const name = className(run, k).replace(/^-(?=\d)/, "\u2212");
+    const signed = /^[+\u2212]\d/.test(name);
+    const sign = run.about.classes.length > 2 || signed ? "" : `, y = ${k ? "+1" : "\u22121"}`;
+    const kind = signed ? "y = " : /^\d+$/.test(name) ? "class " : "";
+    return make("span", {}, classMark(colourOf(run, k)), kind + name + sign);
+  });
+  const lines = !isStraight(run) || run.d !== 2 ? [] : [["old", "before"]];
+  if (isStraight(run) && run.mean) lines.push(["mean", "average"]);
+  if (isStraight(run) && run.about.scene.learner === "VotedPerceptron") lines.push(["vote", "vote"]);
+  return [...classes, ...lines.map(([kind, name]) => make("span", { class: `key line-${kind}` }, name))];
 }
 
 /**

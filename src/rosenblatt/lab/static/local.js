@@ -5,7 +5,7 @@ import { featureMap, mappedNames } from "./features.js";
 import { KernelPerceptron } from "./kernels.js";
 import { dot, LEARNERS } from "./learners.js";
 import { widestMargin } from "./margin.js";
-import { countOf, reasonOf, STOPS } from "./reasons.js";
+import { countOf, stopReason, STOPS } from "./reasons.js";
 import { checkedScene } from "./scene.js";
 
 /** @typedef {import("./types").Scene} Scene */
@@ -180,7 +180,7 @@ export function localRun(scene, catalogue) {
   const wrong = misses(made);
   const updates = recording.updates.reduce((sum, count) => sum + (params.batch ? Math.min(count, 1) : count), 0);
   const batch = params.batch ?? false;
-  const reason = reasonOf(task, learner, { ...run, updates, wrong: learner.voted ? null : wrong, batch });
+  const reason = stopReason(task, learner, { ...run, updates, wrong: learner.voted ? null : wrong, batch });
   const names = columnsOf(scene, catalogue, X[0].length);
   const cut = task.epochs < checked.epochs && run.mistakes.length === task.epochs;
   const more = cut ? ` The lab shows at most ${countOf(task.epochs, "epoch")} of this many points.` : "";

@@ -4,7 +4,7 @@
  * is x with an index, and a formula that begins with "!" is the change that was made.
  */
 import { counted, make, makeMath, short } from "./elements.js";
-import { weightsOf } from "./frames.js";
+import { className, classScores, misclassified, modeOf, ROUNDS, votesOf, weightsOf, winnerOf } from "./frames.js";
 
 /** @typedef {import("./types").Run} Run */
 /** @typedef {import("./types").Frame} Frame */
@@ -84,22 +84,54 @@ function correction(frame, w, old, index = "") {
 const corrected = (frame) => correction(frame, frame.w, frame.old);
 
 /**
- * Return the index of a problem: "_2" for one class against the rest, "_1,2" for a pair.
+ * Return the classes on the two sides of a problem, numbered from 1 as they are drawn.
  * @param {Run} run
  * @param {number} problem
  */
-function problemIndex(run, problem) {
-  const signs = run.about.signs.map((row) => row[problem] ?? 0);
-  const plus = signs.flatMap((s, c) => (s > 0 ? [c + 1] : []));
-  const minus = signs.flatMap((s, c) => (s < 0 ? [c + 1] : []));
-  return `_${plus.length === 1 && minus.length === 1 ? `${minus[0]},${plus[0]}` : (plus[0] ?? problem + 1)}`;
+function sidesOf(run, problem) {
+  const on = (/** @type {number} */ sign) =>
+    run.about.signs.flatMap((row, c) => (row[problem] === sign ? [(run.about.numbers?.[c] ?? c) + 1] : []));
+  return { plus: on(1), minus: on(-1) };
+}
+
+/**
+ * Return the index of a problem: "_2" for one class against the rest, "_1,2" for a pair, the positive class first.
+ * @param {Run} run
+ * @param {number} problem
+ */
+export function problemIndex(run, problem) {
+  const { plus, minus } = sidesOf(run, problem);
+  return `_${plus.length === 1 && minus.length === 1 ? `${plus[0]},${minus[0]}` : (plus[0] ?? problem + 1)}`;
 }
 
 const EXHAUSTED = "but it has counted as often as a row may: nothing changes";
 
+/**
+ * Return the scores of the problems that a row takes part in, such as "f_1 = 2, f_2 = -1".
+ * @param {Run} run
+ * @param {Frame} frame
+ */
+function problemScores(run, frame) {
+  const signs = run.about.signs[frame.label] ?? [];
+  return Array.from(frame.scores, (f, p) => (signs[p] ? [`\`f${problemIndex(run, p)} = ${short(f)}\``] : []))
+    .flat()
+    .join(", ");
+}
+
+/** Return how the scores of the classes decide, where that is not plain from those of the problems. */
+function decided(/** @type {Run} */ run, /** @type {Frame} */ frame) {
+  if (!modeOf(run).startsWith("ovo")) return "";
+  const votes = modeOf(run) === "ovo-vote";
+  const winner = winnerOf(run, frame.scores);
+  const shown = votes ? votesOf(run, frame.scores) : classScores(run, frame.scores);
+  const what = votes ? "Votes of the pairs for each class" : "Sums of the signed scores of each class";
+  const right = winner === frame.label ? "" : `, not ${className(run, frame.label)}`;
+  return ` ${what}: \`${tuple(shown)}\`, so it is put into class ${className(run, winner)}${right}.`;
+}
+
 /** @param {Run} run @param {Frame} frame */
 function ofClasses(run, frame) {
-  const name = `\`x_${frame.row + 1}\` of class ${frame.label + 1}`;
+  const name = `\`x_${frame.row + 1}\` of class ${className(run, frame.label)}`;
   const changes = [];
   for (let p = 0; p < run.k && run.W.length > run.width; p++) {
     const [now, then] = [weightsOf(run, frame.state, p), weightsOf(run, frame.before, p)];
@@ -107,12 +139,22 @@ function ofClasses(run, frame) {
       changes.push(correction(frame, now, then, problemIndex(run, p)));
     }
   }
-  const scores = `the scores are \`${tuple(frame.scores)}\``;
-  if (!frame.update && frame.mistake) return `${name} is misclassified: ${scores}, ${EXHAUSTED}.`;
-  if (!frame.update) return `${name} is on its side: ${scores}, nothing changes.`;
+  const scores = problemScores(run, frame);
+  const end = decided(run, frame);
+  if (!frame.update && frame.mistake) return `${name} is misclassified: ${scores}, ${EXHAUSTED}.${end}`;
+  if (!frame.update) {
+    const mode = modeOf(run);
+    const fine =
+      mode === "joint"
+        ? "has the highest score for its own class"
+        : mode.startsWith("ovo")
+          ? "is on its side in each of its pairs"
+          : "is on its side for every class";
+    return `${name} ${fine}: ${scores}, nothing changes.${end}`;
+  }
   const wrong = frame.mistake ? "is misclassified" : "is too close";
   if (run.slot) changes.push("it counts once more");
-  return `${name} ${wrong}: ${scores}${changes.length ? `, so ${changes.slice(0, 3).join("; ")}` : ""}.`;
+  return `${name} ${wrong}: ${scores}${changes.length ? `, so ${changes.slice(0, 3).join("; ")}` : ""}.${end}`;
 }
 
 /** @type {Record<string, (run: Run, frame: Frame) => string>} */
@@ -120,7 +162,7 @@ const RULES = {
   perceptron(_, frame) {
     if (frame.changed && !frame.mistake) return `${tooClose(frame)}: ${corrected(frame)}.`;
     if (!frame.mistake) return `${onItsSide(frame)}, nothing changes.`;
-    return `${misclassified(frame)}, so ${corrected(frame)}.`;
+    return `${wrongSide(frame)}, so ${corrected(frame)}.`;
   },
   passive_aggressive(_, frame) {
     const margin = `\`y f(x) = ${short(frame.sign * frame.score)}`;
@@ -144,17 +186,17 @@ const RULES = {
   },
   winnow(_, frame) {
     if (!frame.changed) return `${onItsSide(frame)}, nothing changes.`;
-    return `${misclassified(frame)}, so each weight is multiplied by a power of its feature: ${corrected(frame)}.`;
+    return `${wrongSide(frame)}, so each weight is multiplied by a power of its feature: ${corrected(frame)}.`;
   },
   projected(_, frame) {
     if (!frame.changed) return `${onItsSide(frame)}, and far enough: nothing changes.`;
-    const where = frame.mistake ? misclassified(frame) : tooClose(frame);
+    const where = frame.mistake ? wrongSide(frame) : tooClose(frame);
     return `${where}, so the weights move towards the widest margin: ${corrected(frame)}.`;
   },
   p_norm(_, frame) {
     if (!frame.changed) return `${onItsSide(frame)}, nothing changes.`;
     const way = "so the row is added to a sum, and the weights follow its largest entries";
-    return `${misclassified(frame)}, ${way}: ${corrected(frame)}.`;
+    return `${wrongSide(frame)}, ${way}: ${corrected(frame)}.`;
   },
   soft_margin(run, frame) {
     if (frame.row < 0) return batch(run, frame);
@@ -169,14 +211,14 @@ const RULES = {
     return `${row}. The rule moves the weights: ${corrected(frame)}.`;
   },
   kernel(run, frame) {
-    if (!frame.update && frame.mistake) return `${misclassified(frame)}, ${EXHAUSTED}.`;
+    if (!frame.update && frame.mistake) return `${wrongSide(frame)}, ${EXHAUSTED}.`;
     if (!frame.update) return `${onItsSide(frame)}, nothing changes.`;
-    const where = frame.mistake ? misclassified(frame) : tooClose(frame);
+    const where = frame.mistake ? wrongSide(frame) : tooClose(frame);
     const name = `\u03b1_${frame.row + 1}`;
     const alpha = short(Math.abs(frame.alpha?.[frame.row] ?? 0));
     const rule = run.about.scene.params?.budget_rule;
     if (rule === "projectron" && alpha === "0")
-      return `${misclassified(frame)}, and close to a sum of the rows that count: its share goes to them.`;
+      return `${wrongSide(frame)}, and close to a sum of the rows that count: its share goes to them.`;
     const shrinks = rule === "forgetron" && frame.dropped;
     const victim = shrinks
       ? "every count shrinks, and the oldest row is dropped"
@@ -189,7 +231,7 @@ const RULES = {
 RULES.pocket = RULES.perceptron;
 
 /** @param {Frame} frame */
-function misclassified(frame) {
+function wrongSide(frame) {
   const margin = frame.sign * frame.score;
   const tie = margin === 0 ? ", a tie" : "";
   return `\`x_${frame.row + 1}\` is misclassified: \`y f(x) = ${short(margin)} \u2264 0\`${tie}`;
@@ -205,16 +247,44 @@ function onItsSide(frame) {
   return `\`x_${frame.row + 1}\` is on its side: \`y f(x) = ${short(frame.sign * frame.score)} > 0\``;
 }
 
+/**
+ * Return the names of rows: "x_1 to x_4", "x_1, x_3 and 5 more".
+ * @param {number[]} rows
+ */
+function rowNames(rows) {
+  const runs = /** @type {number[][]} */ ([]);
+  for (const i of rows) {
+    const last = runs.at(-1);
+    if (last && last[last.length - 1] === i - 1) last.push(i);
+    else runs.push([i]);
+  }
+  const named = (/** @type {number} */ i) => `\`x_${i + 1}\``;
+  const parts = runs.flatMap((run) =>
+    run.length > 2 ? [`${named(run[0])} to ${named(run[run.length - 1])}`] : run.map(named),
+  );
+  const more = parts.length > MOST_SHOWN ? ` and ${counted(parts.length - MOST_SHOWN, "other")}` : "";
+  return parts.slice(0, MOST_SHOWN).join(", ") + more;
+}
+
 /** @param {Run} run @param {Frame} frame */
 function batch(run, frame) {
-  return `All ${run.n} points at once, loss ${short(frame.loss)}: ${corrected(frame)}.`;
+  const { margin, penalty } = run.about.scene.params ?? {};
+  const summed = run.about.rule === "perceptron" && !margin && !penalty;
+  const rows = summed ? misclassified(run, frame.t) : undefined;
+  if (!rows) {
+    const which = run.about.scene.order === "random" ? `${run.n} points drawn at random` : `All ${run.n} points`;
+    return `${which} at once, loss ${short(frame.loss)}: ${corrected(frame)}.`;
+  }
+  if (!rows.length) return "No point is misclassified: nothing changes.";
+  const sum = rows.length === 1 ? "It is added with its sign" : "Their sum, each with its sign, is added";
+  return `Misclassified: ${rowNames(rows)}. ${sum}: ${corrected(frame)}.`;
 }
 
 /** @param {Run} run @param {Frame} frame */
 function opening(run, frame) {
   const classes = run.about.classes.length;
   const about = `${capital(inWords(run.n, "point"))}, ${inWords(classes, "class", "classes")}.`;
-  if (!run.trials) return `${about} ${capital(run.about.stop || run.about.reason)}`.replace(/([^.])$/, "$1.");
+  if (!run.trials) return `${about} ${capital(reasonOf(run))}`;
   const dual = run.slot !== undefined;
   if (!dual && !isZero(run.W.subarray(0, run.k * run.width))) {
     const bias = short(frame.w[frame.w.length - 1]);
@@ -240,17 +310,44 @@ export function describe(run, frame) {
 }
 
 /**
- * Return why a run ended, at its last trial; otherwise an empty text.
+ * Return the engine's reason for the end of a run as a sentence of the page.
+ * @param {Run} run
+ */
+function reasonOf(run) {
+  return (run.about.stop || run.about.reason)
+    .replace(/within a share of \S+e-1\d of the largest possible/, "the largest possible, up to rounding")
+    .replace("has the margin that it should", "has the required margin")
+    .replace(/\.?$/, ".");
+}
+
+/**
+ * Return why a run ended, from its last trial on; otherwise an empty text.
  * @param {Run} run
  * @param {Frame} frame
  */
 export function describeEnd(run, frame) {
-  if (!run.trials || frame.t < run.trials) return "";
-  const why = (run.about.stop || run.about.reason).replace(/\.?$/, ".");
+  if (!run.ended || frame.t < run.ended) return "";
+  if (run.about.cycle) return describeCycle(run, frame, run.about.cycle);
+  const why = reasonOf(run);
   const left = run.about.trials_left_out;
   const more = left ? ` ${counted(left, "trial")} more are not shown. Use fewer epochs or points to see all.` : "";
-  const loop = run.about.cycle ? " From here on, it repeats forever." : "";
-  return `The end: ${why}${loop}${more}`;
+  return `The end: ${why}${more}`;
+}
+
+/**
+ * @param {Run} run
+ * @param {Frame} frame
+ * @param {number} cycle  its epochs
+ */
+function describeCycle(run, frame, cycle) {
+  const where = isZero(weightsOf(run, run.at[run.ended - 1])) ? "at zero" : "where they were";
+  const length = cycle === 1 ? "an epoch" : `${inWords(cycle, "epoch")}`;
+  const round = Math.floor((frame.t - run.ended) / ((run.trials - run.ended) / ROUNDS || 1));
+  if (frame.t > run.ended && frame.t < run.trials) return `Round ${round + 2} of the cycle: the same trials again.`;
+  const back = `The weights are back ${where} after ${length}: from here it would repeat for ever.`;
+  const line = run.phi || run.d !== 2 ? "hyperplane" : "line";
+  const hint = run.phi ? "" : ` No ${line} separates these points; squares and products as features, or a kernel, may.`;
+  return back + (frame.t === run.ended && run.trials > run.ended ? `${hint} Step on, and watch it go round.` : hint);
 }
 
 /**

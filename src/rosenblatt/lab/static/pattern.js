@@ -1,20 +1,38 @@
 // @ts-check
 /** Pattern space: the points, the boundary with its normal, regions and surfaces. Edited by pointer or keyboard. */
-import { assign, draw, make, short } from "./elements.js";
-import { colourOf, isStraight, scoreOf, weightsOf } from "./frames.js";
-import { chord, clip, pathOf, zeroLine } from "./geometry.js";
-import { arrowPath, createPlane, SHAPES, SIDE } from "./plane.js";
+import { assign, draw, make, SHAPES, short } from "./elements.js";
+import {
+  className,
+  classScores,
+  colourOf,
+  coordinateName,
+  isStraight,
+  modeOf,
+  rowOf,
+  scoresAt,
+  votesOf,
+  weightsOf,
+  winnerOf,
+} from "./frames.js";
+import { cellsOf, chord, clip, middleOf, pathOf, zeroLine } from "./geometry.js";
+import { arrowPath, createPlane, SIDE } from "./plane.js";
+import { createProbe } from "./probe.js";
 import { drawProof } from "./proof.js";
+import { rowsView } from "./table.js";
 
 /** @typedef {import("./types").Run} Run */
 /** @typedef {import("./types").Frame} Frame */
 /** @typedef {import("./types").Point} Point */
 /** @typedef {import("./types").Vector} Vector */
 /** @typedef {import("./types").Editor} Editor */
+/** @typedef {import("./types").Rows} Rows */
 
 const EASE_MS = 180;
 const MOST_HAIRS = 150;
-const LAYERS = ["field", "regions", "hairs", "proof", "line", "points", "ring"];
+const MOST_VOTES = 2_000_000; // products for a caption
+const LAYERS = ["field", "regions", "hairs", "proof", "line", "test", "points", "ring", "probe"];
+const ZOOM = 1.25;
+const TAP_PIXELS = 8; // that a finger may move before it is a swipe
 
 /** @param {number} v */
 const hundredths = (v) => Math.round(v * 100) / 100 + 0;
@@ -38,6 +56,8 @@ const positiveClass = (run) =>
 export function patternView(host, editor, label = "Pattern space") {
   const plane = createPlane(host, label, LAYERS);
   const { svg, group } = plane;
+  const rows = rowsView(host, editor?.hover);
+  const probe = createProbe(plane, group.probe);
   const room = draw("foreignObject", { class: "room" }, group.field);
   const canvas = make("canvas", { "aria-hidden": "true" });
   room.append(canvas);
@@ -65,6 +85,35 @@ export function patternView(host, editor, label = "Pattern space") {
   let shown = null;
   let moving = 0;
   let selected = 0;
+  /** @type {import("./types").Certificate | null} */
+  let proof = null;
+  /** @type {Vector | null} */
+  let votes = null; // of the positive class, on the grid
+  const votedAt = 0; // the trial of the vote
+  /** @type {Rows | null} */
+  let test = null;
+
+  /** Draw everything again, after the frame of the plane has changed. */
+  function redraw() {
+    placeField();
+    placeMarks();
+    drawTest();
+    drawProof(plane, group.proof, proof, points, run);
+    if (shown) view.show(shown);
+  }
+
+  /** Draw the test rows, hollow and small. */
+  function drawTest() {
+    const count = test && run ? test.y.length : 0;
+    while (group.test.childElementCount > count) group.test.lastElementChild?.remove();
+    while (group.test.childElementCount < count) draw("path", {}, group.test);
+    [...group.test.children].forEach((mark, i) => {
+      if (!test || !run) return;
+      const c = colourOf(run, test.y[i]);
+      const at = `translate(${plane.x(test.X[2 * i]).toFixed(1)} ${plane.y(test.X[2 * i + 1]).toFixed(1)}) scale(0.7)`;
+      assign(mark, { d: SHAPES[c], class: `test k${c}`, transform: at });
+    });
+  }
 
   /** Move the marks to the points. */
   function placeMarks() {
@@ -78,9 +127,15 @@ export function patternView(host, editor, label = "Pattern space") {
         class: `point k${c % 4}`,
         transform: `translate(${plane.x(x).toFixed(1)} ${plane.y(y).toFixed(1)})${sizeOf(i)}`,
         tabindex: editor && i === selected ? 0 : -1,
-        "aria-label": `x${i + 1} at ${short(x)}, ${short(y)}, class ${c + 1}`,
+        "aria-label": `x${i + 1} at ${short(x)}, ${short(y)}, class ${nameOf(c)}`,
       });
     });
+  }
+
+  /** Return the name of a class that can be drawn. @param {number} c */
+  function nameOf(c) {
+    const label = run ? run.about.classes.findIndex((_, k) => run && colourOf(run, k) === c) : -1;
+    return run && label >= 0 ? className(run, label) : String(c + 1);
   }
 
   /** @param {number} i */
@@ -149,27 +204,25 @@ export function patternView(host, editor, label = "Pattern space") {
    */
   function drawRegions(frame) {
     const each = frame.each ?? [];
-    while (group.regions.childElementCount < each.length) draw("path", {}, group.regions);
+    const cells = run && frame.state && isVote(run) ? voteCells(run, frame, plane.corners()) : null;
+    const count = cells ? (run?.about.classes.length ?? 0) : each.length;
+    while (group.regions.childElementCount < count) draw("path", {}, group.regions);
     [...group.regions.children].forEach((node, k) => {
       const own = each[k];
       let region = own && frame.state ? plane.corners() : [];
       for (const other of own ? each : []) {
         if (other !== own) region = clip(region, own[0] - other[0], own[1] - other[1], own[2] - other[2]);
       }
-      assign(node, { class: `region k${run ? colourOf(run, k) : k}`, d: pathOf(region, plane.x, plane.y, true) });
+      const parts = cells ? cells.filter((cell) => cell.winner === k).map((cell) => cell.polygon) : [region];
+      assign(node, {
+        class: `region k${run ? colourOf(run, k) : k}${cells ? " part" : ""}`,
+        d: parts.map((part) => pathOf(part, plane.x, plane.y, true)).join(""),
+      });
     });
-  }
-
-  /**
-   * Return a function from the index of a point of the engine's grid to its pixel.
-   * @param {[number, number, number, number]} box
-   * @param {number} size
-   */
-  function gridPixel([left, right, bottom, top], size) {
-    return (/** @type {number} */ i) => {
-      const [u, v] = [(i % size) / (size - 1), Math.floor(i / size) / (size - 1)];
-      return plane.pixel([left + u * (right - left), bottom + v * (top - bottom)]);
-    };
+    if (run && cells) {
+      const borders = bordersOf(run, frame, cells);
+      assign(contour, { d: borders.map((ends) => pathOf(ends, plane.x, plane.y)).join("") });
+    }
   }
 
   /**
@@ -193,7 +246,7 @@ export function patternView(host, editor, label = "Pattern space") {
       image.data[at + 3] = 20 + 90 * Math.sqrt(leads[winner][i] / most);
     }
     pen.putImageData(image, 0, 0);
-    const at = gridPixel(run.about.box, size);
+    const at = plane.gridPixel(run.about.box, size);
     // two classes share one line
     const lines = leads.length > 2 ? leads : leads.slice(1);
     assign(contour, { d: lines.map((lead) => zeroLine(lead, size, at)).join("") });
@@ -234,6 +287,12 @@ export function patternView(host, editor, label = "Pattern space") {
     });
   }
 
+  /** @param {Vector} lead */
+  function drawVote(lead) {
+    if (!run?.about.box) return;
+    assign(vote, { d: zeroLine(lead, run.about.grid, plane.gridPixel(run.about.box, run.about.grid)) });
+  }
+
   /** @param {Frame} frame */
   function drawRing(frame) {
     if (!frame.x) {
@@ -260,6 +319,13 @@ export function patternView(host, editor, label = "Pattern space") {
     load(next, refit = true) {
       run = next;
       shown = null;
+      votes = null;
+      const flat = next.d === 2;
+      svg.classList.toggle("hidden", !flat);
+      rows.box.hidden = flat;
+      if (!flat) rows.load(next);
+      const [across, up] = next.about.names.map(coordinateName);
+      plane.name(across, up ?? "");
       const all = Array.from({ length: next.n }, (_, i) => [
         ...next.X.subarray(next.d * i, next.d * i + 2),
         colourOf(next, next.y[i]),
@@ -267,6 +333,45 @@ export function patternView(host, editor, label = "Pattern space") {
       if (refit) plane.frame(...(next.about.box ?? boxAround(all)));
       placeField();
       view.place(all);
+      drawTest();
+    },
+
+    /** Show the points alone, while there are not enough to learn from. @param {number[][]} next */
+    clear(next) {
+      run = null;
+      shown = null;
+      proof = null;
+      votes = null;
+      test = null;
+      svg.classList.remove("hidden");
+      rows.box.hidden = true;
+      for (const path of [line, ghost, mean, vote, contour, normal, handle, ...sides]) assign(path, { d: "" });
+      for (const layer of [group.regions, group.hairs, group.proof, group.test]) layer.replaceChildren();
+      for (const one of [ring, coming, lit]) assign(one, { class: "ring hidden" });
+      assign(tip, { cx: -99, cy: -99 });
+      assign(room, { width: 0, height: 0 });
+      name.textContent = "";
+      probe.show(null, null);
+      view.place(next);
+    },
+
+    /** Zoom by a factor: below 1 in, above 1 out; 0 fits all points. @param {number} factor @param {Point} [about] */
+    zoom(factor, about) {
+      if (factor) plane.zoom(factor, about);
+      else plane.frame(...(run?.about.box ?? boxAround(points)));
+      redraw();
+    },
+
+    /** Show rows that were not learned from; null hides them. @param {Rows | null} next */
+    test(next) {
+      test = next;
+      drawTest();
+    },
+
+    /** Show or hide the probe. @param {boolean} on */
+    probe(on) {
+      probe.toggle(on);
+      if (shown) probe.show(run, shown);
     },
 
     /** @param {number[][]} next  x, y and class of each point */
@@ -281,6 +386,13 @@ export function patternView(host, editor, label = "Pattern space") {
       assign(vote, { d: "" });
       if (!run) return;
       shown = frame;
+      if (run.d !== 2) {
+        rows.show(frame);
+        return;
+      }
+      probe.show(run, frame);
+      if (frame.t !== votedAt) votes = null;
+      if (votes) drawVote(votes);
       const straight = isStraight(run);
       const still = !easing || !straight || !frame.changed || !frame.old.some(Boolean);
       if (straight && still) drawBoundary(frame.w);
@@ -290,10 +402,10 @@ export function patternView(host, editor, label = "Pattern space") {
       assign(ghost, { d: before ? pathOf(before, plane.x, plane.y) : "" });
       const average = straight && frame.mean ? chord(plane.box, frame.mean[0], frame.mean[1], frame.mean[2]) : null;
       assign(mean, { d: average ? pathOf(average, plane.x, plane.y) : "" });
+      assign(contour, { d: "" });
       drawRegions(frame);
       drawHairs(frame);
       if (frame.fs) paint(frame.fs);
-      else assign(contour, { d: "" });
       if (frame.alpha) placeMarks();
       drawRing(frame);
     },
@@ -306,23 +418,27 @@ export function patternView(host, editor, label = "Pattern space") {
 
     /** @param {number} row  -1: none */
     hover(row) {
+      rows.hover(row);
       const p = points[row];
       assign(lit, p ? { cx: plane.x(p[0]), cy: plane.y(p[1]), class: "ring lit" } : { class: "ring hidden" });
     },
 
     /** @param {Vector} lead  of the positive class in the vote of all past weights, on the grid */
     vote(lead) {
-      if (run?.about.box) assign(vote, { d: zeroLine(lead, run.about.grid, gridPixel(run.about.box, run.about.grid)) });
+      if (run?.about.box)
+        assign(vote, { d: zeroLine(lead, run.about.grid, plane.gridPixel(run.about.box, run.about.grid)) });
     },
 
     /** @param {import("./types").Certificate | null} certificate */
     prove(certificate) {
-      drawProof(plane, group.proof, certificate, points);
+      proof = certificate;
+      drawProof(plane, group.proof, certificate, points, run);
     },
 
     /** @param {Frame} frame */
-    text: (frame) => (run ? describePattern(run, frame) : ""),
+    text: (frame) => (run ? describePattern(run, frame, test) : ""),
     selected: () => selected,
+    drawn: () => !svg.classList.contains("hidden"),
   };
   view.expect(-1);
   view.hover(-1);
@@ -341,17 +457,74 @@ export function patternView(host, editor, label = "Pattern space") {
 }
 
 /**
- * Return by how much each class is ahead of the best other, on the grid. Its score is the sum over its problems.
+ * Return by how much each class is ahead of the best other, on the grid.
  * @param {Run} run
  * @param {Float64Array[]} fs
  */
 function leadsOf(run, fs) {
   const { signs, classes } = run.about;
   if (classes.length === 2) return signs.map((row) => (row[0] > 0 ? fs[0] : fs[0].map((v) => -v)));
-  const scores = signs.map((row) => fs[0].map((_, i) => row.reduce((sum, sign, p) => sum + sign * fs[p][i], 0)));
-  return scores.map((own) =>
-    own.map((v, i) => v - Math.max(...scores.filter((other) => other !== own).map((s) => s[i]))),
+  const leads = classes.map(() => new Float64Array(fs[0].length));
+  for (let i = 0; i < fs[0].length; i++) {
+    const scores = classScores(
+      run,
+      fs.map((f) => f[i]),
+    );
+    scores.forEach((own, c) => {
+      leads[c][i] = own - Math.max(...scores.filter((_, other) => other !== c));
+    });
+  }
+  return leads;
+}
+
+/** @param {Run} run */
+const isVote = (run) => modeOf(run) === "ovo-vote" && run.k > 1 && run.width === 3 && !run.phi;
+
+/**
+ * Return the parts of the plane in which one class wins the votes of the pairs, as exact polygons. Where votes are
+ * equal, the sums of scores decide, which are linear, too.
+ * @param {Run} run
+ * @param {Frame} frame
+ * @param {Point[]} corners
+ */
+function voteCells(run, frame, corners) {
+  const pairs = Array.from({ length: run.k }, (_, p) => weightsOf(run, frame.state, p));
+  const sums = run.about.signs.map((row) =>
+    [0, 1, 2].map((j) => row.reduce((s, sign, p) => s + sign * pairs[p][j], 0)),
   );
+  const rivals = sums.flatMap((own, c) => sums.slice(c + 1).map((other) => own.map((v, j) => v - other[j])));
+  return cellsOf(corners, pairs)
+    .flatMap((cell) => (isTie(run, frame, cell) ? cellsOf(cell, rivals) : [cell]))
+    .map((polygon) => ({ polygon, winner: winnerAt(run, frame, middleOf(polygon)) }));
+}
+
+/** @param {Run} run @param {Frame} frame @param {Point} x */
+const winnerAt = (run, frame, x) => winnerOf(run, scoresAt(run, frame, x)?.f ?? []);
+
+/** Return whether two classes have the most votes in a cell. */
+function isTie(/** @type {Run} */ run, /** @type {Frame} */ frame, /** @type {Point[]} */ cell) {
+  const votes = votesOf(run, scoresAt(run, frame, middleOf(cell))?.f ?? []);
+  return votes.filter((vote) => vote === Math.max(...votes)).length > 1;
+}
+
+/**
+ * Return the sides of cells that separate two classes.
+ * @param {Run} run
+ * @param {Frame} frame
+ * @param {{polygon: Point[], winner: number}[]} cells
+ * @returns {[Point, Point][]}
+ */
+function bordersOf(run, frame, cells) {
+  return cells.flatMap(({ polygon, winner }) => {
+    const centre = middleOf(polygon);
+    return polygon.flatMap((p, i) => {
+      const q = polygon[(i + 1) % polygon.length];
+      const across = /** @type {Point} */ (
+        [0, 1].map((j) => (p[j] + q[j]) / 2 + 1e-6 * ((p[j] + q[j]) / 2 - centre[j]))
+      );
+      return winnerAt(run, frame, across) === winner ? [] : [/** @type {[Point, Point]} */ ([p, q])];
+    });
+  });
 }
 
 /** @type {WeakMap<Run, Int32Array>} */
@@ -391,33 +564,104 @@ function rgbOf(colour) {
 }
 
 /**
- * Return a description of the picture.
+ * Return the number of rows that the class wins which they have, under the weights of a frame; -1 if unknown.
  * @param {Run} run
  * @param {Frame} frame
  */
-function describePattern(run, frame) {
-  if (run.phi)
-    return frame.fs?.some((f) => f.some(Boolean))
-      ? run.about.classes.length > 2
-        ? "Each class has the region where its score is highest."
-        : "The boundary is where f is zero."
-      : "No boundary: f is zero everywhere.";
-  if (frame.each)
-    return frame.state ? "Each class has the region where its score is highest." : "No boundary: all scores are zero.";
-  if (!isStraight(run))
-    return run.d > 2 ? `The first two of ${run.d} features: ${run.about.names.slice(0, 2).join(", ")}.` : "";
-  const [a, b, c] = frame.w;
+function rightRows(run, frame) {
   let right = 0;
-  for (let i = 0; i < run.n; i++) right += Number(scoreOf(run, frame, i) * (run.about.signs[run.y[i]]?.[0] ?? 0) > 0);
-  const sides = `${right} of ${run.n} on their side`;
+  for (let i = 0; i < run.n; i++) {
+    const scores = scoresAt(run, frame, rowOf(run, i));
+    if (!scores) return -1;
+    const sign = run.k === 1 && run.about.classes.length === 2 ? (run.about.signs[run.y[i]]?.[0] ?? 0) : 0;
+    right += Number(sign ? scores.f[0] * sign > 0 : winnerOf(run, scores.f) === run.y[i]);
+  }
+  return right;
+}
+
+/**
+ * Return the number of rows on their side of the average of the weights, or in the vote of all weights so far.
+ * @param {Run} run
+ * @param {Frame} frame
+ */
+function rightInAll(run, frame) {
+  const votes = run.about.scene.learner === "VotedPerceptron";
+  const { mean } = frame;
+  if (!mean || (votes && frame.state * run.n > MOST_VOTES)) return -1;
+  const lasted = votes ? lastedUntil(run, frame) : [];
+  let right = 0;
+  for (let i = 0; i < run.n; i++) {
+    const x = rowOf(run, i);
+    const score = (/** @type {Vector} */ w) => w[0] * x[0] + w[1] * x[1] + w[2];
+    const total = votes
+      ? lasted.reduce((sum, trials, s) => sum + trials * Math.sign(score(weightsOf(run, s))), 0)
+      : score(mean);
+    right += Number(total * (run.about.signs[run.y[i]]?.[0] ?? 0) > 0);
+  }
+  return right;
+}
+
+/** Return for how many trials each state had lasted at a frame. */
+function lastedUntil(/** @type {Run} */ run, /** @type {Frame} */ frame) {
+  const lasted = new Array(frame.state + 1).fill(0);
+  for (let t = 0; t < frame.t; t++) lasted[run.at[t]]++;
+  return lasted;
+}
+
+/**
+ * Return how many of some rows another class wins, and of how many the page can tell.
+ * @param {Run} run
+ * @param {Frame} frame
+ * @param {Rows} rows
+ */
+export function errorsAmong(run, frame, rows) {
+  let [wrong, known] = [0, 0];
+  const averaged = run.about.scene.learner === "VotedPerceptron" ? null : frame.mean;
+  for (let i = 0; i < rows.y.length; i++) {
+    const x = Array.from({ length: run.d }, (_, j) => rows.X[run.d * i + j]);
+    const scores = scoresAt(run, frame, x, averaged);
+    if (!scores) continue;
+    known += 1;
+    wrong += Number(scores.f.every((v) => v === 0) || winnerOf(run, scores.f) !== rows.y[i]);
+  }
+  return { wrong, known };
+}
+
+/**
+ * Return a description of the picture.
+ * @param {Run} run
+ * @param {Frame} frame
+ * @param {Rows | null} test
+ */
+function describePattern(run, frame, test) {
+  const several = run.about.classes.length > 2;
+  const right = rightRows(run, frame);
+  const tried = test ? errorsAmong(run, frame, test) : null;
+  const errors = tried ? `; test error ${tried.wrong} of ${tried.known}` : "";
+  const sides = right < 0 ? "" : `${right} of ${run.n} ${several ? "in their class" : "on their side"}${errors}`;
+  if (run.phi && !frame.fs?.some((f) => f.some(Boolean))) return "No boundary: f is zero everywhere.";
+  if (several) {
+    if (!frame.state && !run.slot) return "No boundary: all scores are zero.";
+    const most = modeOf(run) === "ovo-vote" ? "most votes" : "highest score";
+    return `Regions: where a class has the ${most}; ${sides}.`;
+  }
+  if (run.phi) return `The boundary is where f is zero; ${sides}.`;
+  if (!isStraight(run)) return sides && `${sides}.`;
+  const [a, b, c] = frame.w;
   if (!a && !b) return c ? `No boundary: f is ${short(c)} everywhere; ${sides}.` : "No boundary: w and b are zero.";
+  const all = rightInAll(run, frame);
+  if (all >= 0) {
+    const name = run.about.scene.learner === "VotedPerceptron" ? "vote of all weights" : "average";
+    return `On their side: ${all} of ${run.n} in the ${name}, ${right} with the last weights${errors}.`;
+  }
   const bias = c ? ` ${c < 0 ? "\u2212" : "+"} ${short(Math.abs(c))}` : "";
   return `Boundary (${short(a)}, ${short(b)})\u00b7x${bias} = 0; ${sides}.`;
 }
 
 /**
  * Add the handlers to add, move, flip and remove points, and to drag the boundary.
- * @param {{plane: ReturnType<typeof createPlane>, svg: SVGSVGElement}} view
+ * @param {{plane: ReturnType<typeof createPlane>, svg: SVGSVGElement,
+ *   zoom: (factor: number, about?: Point) => void}} view
  * @param {Editor} editor
  * @param {SVGPathElement[]} marks
  * @param {() => number[][]} points
@@ -425,7 +669,9 @@ function describePattern(run, frame) {
  */
 function edit(view, editor, marks, points, select) {
   const { plane, svg } = view;
-  const snapped = (/** @type {PointerEvent} */ event) => /** @type {Point} */ (plane.under(event).map(hundredths));
+  // a point dragged outside stays at the edge, where it can be seen
+  const snapped = (/** @type {PointerEvent} */ event) =>
+    /** @type {Point} */ (plane.inside(plane.under(event)).map(hundredths));
 
   /** @param {PointerEvent} event @param {(event: PointerEvent) => void} move */
   const drag = (event, move) => {
@@ -452,11 +698,43 @@ function edit(view, editor, marks, points, select) {
       if (event.shiftKey) return editor.flip(row);
       return drag(event, (e) => editor.move(row, snapped(e)));
     }
-    if (target.classList.contains("handle")) return drag(event, dragBoundary(plane, editor, target, event));
+    if (target.closest(".layer-probe")) return;
+    const swipes = event.pointerType === "touch" && !target.classList.contains("tip");
+    if (target.classList.contains("handle") && !swipes) return drag(event, dragBoundary(plane, editor, target, event));
+    if (event.shiftKey)
+      return drag(
+        event,
+        pan(plane, event, () => view.zoom(1)),
+      );
+    if (event.pointerType === "touch") return tap(event);
     const added = editor.add(snapped(event));
     select(added);
     drag(event, (e) => editor.move(added, snapped(e)));
   });
+
+  /** Add a point under a finger that is lifted where it came down; a swipe scrolls the page. */
+  function tap(/** @type {PointerEvent} */ event) {
+    const end = (/** @type {PointerEvent} */ e) => {
+      svg.removeEventListener("pointerup", end);
+      svg.removeEventListener("pointercancel", end);
+      const moved = Math.hypot(e.clientX - event.clientX, e.clientY - event.clientY);
+      if (e.type === "pointercancel" || moved > TAP_PIXELS) return;
+      select(editor.add(snapped(e)));
+      editor.done();
+    };
+    svg.addEventListener("pointerup", end);
+    svg.addEventListener("pointercancel", end);
+  }
+
+  svg.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey && !event.metaKey) return; // the page scrolls
+      event.preventDefault();
+      view.zoom(event.deltaY > 0 ? ZOOM : 1 / ZOOM, plane.under(event));
+    },
+    { passive: false },
+  );
   svg.addEventListener("pointerover", (event) => {
     const row = marks.indexOf(/** @type {SVGPathElement} */ (event.target));
     editor.hover(row);
@@ -486,6 +764,8 @@ function edit(view, editor, marks, points, select) {
     event.preventDefault();
     event.stopPropagation();
     act();
+    const [mx, my] = points()[row] ?? [x, y];
+    if (plane.inside([mx, my]).some((v, j) => v !== [mx, my][j])) view.zoom(ZOOM);
     marks[
       Math.min(
         marks.length - 1,
@@ -497,6 +777,22 @@ function edit(view, editor, marks, points, select) {
     editor.hover(marks.indexOf(/** @type {SVGPathElement} */ (event.target)));
   });
   plane.group.points.addEventListener("focusout", () => editor.hover(-1));
+}
+
+/**
+ * Move the plane under the pointer.
+ * @param {ReturnType<typeof createPlane>} plane
+ * @param {PointerEvent} event
+ * @param {() => void} moved
+ */
+function pan(plane, event, moved) {
+  const [ox, oy] = plane.under(event);
+  return (/** @type {PointerEvent} */ e) => {
+    const [x, y] = plane.under(e);
+    const [[left, right], [bottom, top]] = plane.box;
+    plane.frame(left + ox - x, right + ox - x, bottom + oy - y, top + oy - y);
+    moved();
+  };
 }
 
 /**

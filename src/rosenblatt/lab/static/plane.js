@@ -1,5 +1,5 @@
 // @ts-check
-/** A square part of a plane, with the same scale in both directions, and with ticks. */
+/** A square part of a plane, with the same scale in both directions, with ticks and the names of its axes. */
 import { draw, short } from "./elements.js";
 import { linear, ticks } from "./geometry.js";
 
@@ -7,14 +7,6 @@ import { linear, ticks } from "./geometry.js";
 /** @typedef {import("./types").Box} Box */
 
 export const SIDE = 460;
-
-/** The shapes of the classes: classes never differ by colour alone. */
-export const SHAPES = [
-  "M-6 0A6 6 0 1 0 6 0A6 6 0 1 0 -6 0Z",
-  "M-5.4 -5.4H5.4V5.4H-5.4Z",
-  "M0 -7L6.6 5H-6.6Z",
-  "M0 -7.4L7.4 0L0 7.4L-7.4 0Z",
-];
 
 /**
  * Return the path of an arrow between two pixels: its shaft and its head.
@@ -49,6 +41,8 @@ export function createPlane(host, label, layers) {
   const group = /** @type {Record<Layer, SVGGElement>} */ ({});
   for (const name of layers) group[name] = draw("g", { class: `layer-${name}` }, svg);
 
+  let names = ["", ""];
+
   const plane = {
     svg,
     group,
@@ -81,8 +75,43 @@ export function createPlane(host, label, layers) {
       for (const v of ticks(plane.box[1])) {
         const at = plane.y(v);
         draw("path", { d: `M0 ${at}H${SIDE}`, class: v ? "grid" : "zero" }, axes);
-        if (at > 14 && at < SIDE - 20) draw("text", { x: 4, y: at - 3, class: "tick" }, axes, short(v));
+        if (at > 34 && at < SIDE - 20) draw("text", { x: 4, y: at - 3, class: "tick" }, axes, short(v));
       }
+      draw("text", { x: SIDE - 6, y: SIDE - 22, class: "axis-name end" }, axes, names[0]);
+      draw("text", { x: 6, y: 18, class: "axis-name" }, axes, names[1]);
+    },
+
+    /** Name the axes, from the next frame on. @param {string} across @param {string} up */
+    name(across, up) {
+      names = [across, up];
+    },
+
+    /**
+     * Zoom about a point: a factor below 1 shows less.
+     * @param {number} factor
+     * @param {Point} [about]
+     */
+    zoom(factor, about) {
+      const [[left, right], [bottom, top]] = plane.box;
+      const [x, y] = about ?? [(left + right) / 2, (bottom + top) / 2];
+      const from = (/** @type {number} */ v, /** @type {number} */ centre) => centre + (v - centre) * factor;
+      plane.frame(from(left, x), from(right, x), from(bottom, y), from(top, y));
+    },
+
+    /** @param {Point} point @returns {Point}  the closest point of the plane that can be seen */
+    inside: (point) =>
+      /** @type {Point} */ (point.map((v, j) => Math.max(plane.box[j][0], Math.min(plane.box[j][1], v)))),
+
+    /**
+     * Return a function from the index of a point of a grid over a box to its pixel.
+     * @param {[number, number, number, number]} box
+     * @param {number} size
+     */
+    gridPixel([left, right, bottom, top], size) {
+      return (/** @type {number} */ i) => {
+        const [u, v] = [(i % size) / (size - 1), Math.floor(i / size) / (size - 1)];
+        return plane.pixel([left + u * (right - left), bottom + v * (top - bottom)]);
+      };
     },
 
     /** @returns {Point[]} */

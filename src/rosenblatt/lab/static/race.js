@@ -3,6 +3,7 @@
 import { button, choiceBox, counted, make } from "./elements.js";
 import { frameAt } from "./frames.js";
 import { patternView } from "./pattern.js";
+import { valueName, WORDS } from "./words.js";
 
 /** @typedef {import("./types").Run} Run */
 /** @typedef {import("./types").Scene} Scene */
@@ -19,7 +20,11 @@ export const MOST_RIVALS = 3;
 export function racerName(racer, catalogue) {
   const learner = catalogue.learners.find((one) => one.name === racer.learner)?.title ?? racer.learner;
   const order = catalogue.orders.find((one) => one.name === racer.order)?.title ?? racer.order;
-  return [learner, order, ...Object.entries(racer.params).map(([name, value]) => `${name} ${value}`)].join(", ");
+  return [
+    learner,
+    order,
+    ...Object.entries(racer.params).map(([name, value]) => `${WORDS[name]?.title ?? name} ${valueName(value)}`),
+  ].join(", ");
 }
 
 /**
@@ -29,7 +34,7 @@ export function racerName(racer, catalogue) {
  */
 export function standing(run, t) {
   const made = counted(run.mistakes[Math.min(t, run.trials)], "mistake");
-  return t >= run.trials ? `${made}, ended at trial ${run.trials.toLocaleString("en")}` : made;
+  return t >= run.ended ? `${made}, ended at trial ${run.ended.toLocaleString("en")}` : made;
 }
 
 /**
@@ -40,8 +45,8 @@ export function racePanel(host) {
   /** @type {{view: ReturnType<typeof patternView>, note: HTMLElement, run: Run}[]} */
   let lanes = [];
   return {
-    /** @param {Run[]} runs @param {string[]} names @param {boolean} refit */
-    load(runs, names, refit) {
+    /** @param {Run[]} runs @param {string[]} names */
+    load(runs, names) {
       if (runs.length !== lanes.length) {
         host.replaceChildren();
         host.setAttribute("data-lanes", String(runs.length));
@@ -60,7 +65,7 @@ export function racePanel(host) {
         lane.run = runs[i];
         const title = lane.note.previousElementSibling;
         if (title) title.textContent = `${i + 2}  ${names[i]}`;
-        lane.view.load(runs[i], refit || true);
+        lane.view.load(runs[i]);
       });
     },
     /** @param {number} t @param {boolean} ease */

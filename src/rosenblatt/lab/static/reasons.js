@@ -87,7 +87,7 @@ function cycleProves({ rows }, learner) {
  * @param {PageLearner} learner
  * @param {Finished} run
  */
-export function reasonOf(task, learner, run) {
+export function stopReason(task, learner, run) {
   const { ending, mistakes, losses } = run;
   const stops = /** @type {string[]} */ (ending.stops);
   const all = task.endings;

@@ -3,10 +3,10 @@
  * Weight space as directions. Only the direction of (w1, w2, b) decides, so the weights are a point on the unit sphere,
  * every row of the data is a great circle, and the solutions are the open spherical polygon on the right side of all.
  */
-import { assign, draw, short } from "./elements.js";
+import { assign, draw, SHAPES, short } from "./elements.js";
 import { colourOf, isStraight, weightsOf } from "./frames.js";
 import { across3, arc3, dot3, sphericalRegion, unit3 } from "./geometry.js";
-import { arrowPath, SHAPES, SIDE } from "./plane.js";
+import { arrowPath, SIDE } from "./plane.js";
 
 /** @typedef {import("./types").Run} Run */
 /** @typedef {import("./types").Frame} Frame */
@@ -74,7 +74,7 @@ export function sphereView(host, editor) {
   const mean = draw("path", { class: "now mean", d: SHAPES[3] }, svg);
   const here = draw("circle", { r: 7, class: "hidden" }, svg);
   const classes = draw("g", {}, svg);
-  const names = ["w\u2081", "w\u2082", "b"].map((text) => draw("text", { class: "name axis", opacity: 0 }, svg, text));
+  const names = ["w[1]", "w[2]", "b"].map((text) => draw("text", { class: "name axis", opacity: 0 }, svg, text));
 
   /** @type {Run | null} */
   let run = null;
@@ -151,7 +151,7 @@ export function sphereView(host, editor) {
     const arc = moved ? arc3(turned(unit3(now.old)), turned(unit3(now.w))) : [];
     const head = moved ? arrowPath(onScreen(arc[13]), onScreen(arc[16]), 11, 8) : "";
     assign(arrow, { d: moved ? polyline(arc.slice(0, 14)) + head : "" });
-    const cycle = now.t === run.trials ? cycleStart(run) : -1;
+    const cycle = now.t >= run.ended ? cycleStart(run) : -1;
     const round = cycle < 0 ? [] : directions(run, cycle, run.states - 1).map(turned);
     assign(loop, {
       d: round
@@ -238,11 +238,12 @@ export function sphereView(host, editor) {
     /** @param {Frame} now */
     text(now) {
       if (now.each) return "A vector for each class, as a direction.";
-      if (!now.w.some(Boolean)) return "The weights are zero: the centre, no direction yet.";
+      if (!now.w.some(Boolean))
+        return `The weights are ${now.state ? "back at zero: no direction" : "zero: no direction yet"}.`;
       if (!polygon.length) return run?.about.w_star ? "" : "No direction is right for every point.";
       const inside = normals.every((n) => dot3(n, now.w) > 0);
       const angle = (Math.acos(Math.min(1, dot3(unit3(now.w), unit3(run?.about.w_star ?? now.w)))) * 180) / Math.PI;
-      return `w is ${inside ? "in" : "outside"} the open solution set, ${short(angle)}\u00b0 off the widest margin.`;
+      return `w is ${inside ? "a solution" : "no solution yet"}: ${short(angle)}\u00b0 from the widest margin.`;
     },
   };
 
@@ -329,7 +330,7 @@ function directions(run, from, to) {
 export function cycleStart(run) {
   const { cycle, epochs_end: ends } = run.about;
   if (!cycle) return -1;
-  const t = ends[ends.length - 1 - cycle] ?? 0;
+  const t = ends[ends.indexOf(run.ended) - cycle] ?? 0;
   return t ? run.at[t - 1] : 0;
 }
 

@@ -1,6 +1,7 @@
 // @ts-check
 /** The timeline: a tick for each mistake, a notch for each epoch, and buttons to move along it. */
 import { assign, button, choiceBox, counted, draw, icon, make } from "./elements.js";
+import { countsRows } from "./frames.js";
 import { SPEEDS } from "./player.js";
 
 /** @typedef {import("./types").Run} Run */
@@ -98,8 +99,12 @@ export function timeline(acts) {
       slider.value = String(t);
       const event = frame.mistake ? `, mistake on x${frame.row + 1}` : frame.row >= 0 ? `, x${frame.row + 1}` : "";
       slider.setAttribute("aria-valuetext", `trial ${t} of ${slider.max}, epoch ${frame.epoch}${event}`);
+      const mistakes =
+        run && !countsRows(run)
+          ? counted(frame.mistakes, "epoch with a mistake", "epochs with a mistake")
+          : counted(frame.mistakes, "mistake");
       const where = `trial ${t.toLocaleString("en")} of ${Number(slider.max).toLocaleString("en")}`;
-      count.textContent = `${where} \u00b7 epoch ${frame.epoch} \u00b7 ${counted(frame.mistakes, "mistake")}`;
+      count.textContent = `${where} \u00b7 epoch ${frame.epoch} \u00b7 ${mistakes}`;
     },
     /** @param {number} way */
     playing(way) {

@@ -4,6 +4,12 @@ export type Point = [number, number];
 export type Vector = ArrayLike<number>;
 export type Box = [Point, Point]; // [[x low, x high], [y low, y high]]
 
+/** Rows and their class numbers. */
+export interface Rows {
+  X: Vector;
+  y: Vector;
+}
+
 /** Asks a question: of the page's own engine, or of Python by fetch or by a message of a notebook. */
 export type Ask = (kind: string, body?: object) => Promise<any>;
 
@@ -21,6 +27,8 @@ export interface Scene {
   noise?: number;
   data_seed?: number;
   points?: number[][];
+  names?: string[]; // of the columns of these points, for the page alone
+  labels?: string[]; // of their classes, for the page alone
   learner: string;
   params: Record<string, any>;
   features: string;
@@ -108,6 +116,7 @@ export interface About {
   scene: Partial<Scene>;
   classes: string[];
   names: string[];
+  labels?: string[]; // names of the classes that can be drawn, from a table
   numbers?: number[]; // of the classes, among those that can be drawn
   columns?: string[]; // of the weights
   plain?: boolean; // whether the theorem on the perceptron holds
@@ -134,8 +143,9 @@ export interface About {
 /** A run as the engine recorded it. */
 export interface Run {
   about: About;
-  arrays: Record<string, any>; // as they were recorded
-  trials: number;
+  recorded: { about: About; arrays: Record<string, any> }; // by the engine
+  trials: number; // with those of further rounds of a cycle
+  ended: number; // trials of the engine
   n: number;
   d: number; // of the points
   k: number; // problems

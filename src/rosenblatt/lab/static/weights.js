@@ -32,6 +32,7 @@ function sliceView(host, editor, flat) {
   const label = flat ? "Weight space without a bias" : "Weight space: a slice at the bias of this trial";
   const plane = createPlane(host, label, ["cone", "lines", "trail", "here"]);
   const { group } = plane;
+  plane.name("w[1]", "w[2]");
   const cone = draw("path", { class: "solutions" }, group.cone);
   const lines = draw("path", { class: "dual" }, group.lines);
   const lit = draw("path", { class: "dual lit" }, group.lines);
@@ -105,7 +106,7 @@ function sliceView(host, editor, flat) {
       assign(arrow, { d: now.changed ? arrowPath(plane.pixel(now.old), plane.pixel(now.w), 11, 7) : "" });
       const [cx, cy] = plane.pixel(now.w);
       assign(dot, { cx, cy });
-      const cycle = now.t === run.trials ? cycleStart(run) : -1;
+      const cycle = now.t >= run.ended ? cycleStart(run) : -1;
       assign(loop, { d: cycle < 0 ? "" : pathOf(states(cycle, run.states - 1), plane.x, plane.y) });
       view.hover(hovered);
     },
@@ -181,11 +182,11 @@ export function weightView(host, editor, named) {
 
   function pick() {
     const straight = !run || isStraight(run);
-    const kind = straight ? chosen : run?.E && !run.phi ? "sphere" : "bars";
+    const kind = straight ? chosen : run?.E && !run.phi && run.width === 3 ? "sphere" : "bars";
     current = views[kind];
     for (const view of Object.values(views)) view.svg.classList.toggle("hidden", view !== current);
     const title =
-      straight || kind === "sphere" ? "Weight space" : run?.slot ? "Alpha: what each row counts" : "Weights";
+      straight || kind === "sphere" ? "Weight space" : run?.slot ? "\u03b1: updates on each row" : "Weights";
     named(title, straight);
   }
 
