@@ -1,6 +1,7 @@
 // Asks the page's own engine: one JSON value a line in, one out. The first line is the catalogue, each other one a kind
-// of question and its body.
+// of question and its body, or "read" and a proof of Python's. Proofs are answered as the page shows them.
 import { createInterface } from "node:readline";
+import { readCertificate } from "../src/rosenblatt/lab/static/certificate.js";
 import { createAsk } from "../src/rosenblatt/lab/static/questions.js";
 
 const plain = (array) => ({
@@ -17,7 +18,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   }
   let answer;
   try {
-    answer = await ask(...value);
+    answer = value[0] === "read" ? value[1] : await ask(...value);
+    if (answer.file) answer = readCertificate(answer);
     if (answer.arrays) {
       const arrays = Object.entries(answer.arrays).map(([name, array]) => [name, plain(array)]);
       answer = { about: answer.about, arrays: Object.fromEntries(arrays) };

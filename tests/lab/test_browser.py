@@ -17,13 +17,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from pages_engine import answers
 from rosenblatt import AdalineRegressor, KernelPerceptron, learner, record, trace
 from rosenblatt.datasets import logical
 from rosenblatt.lab.catalogue import learner_names, polynomial
 from rosenblatt.lab.frames import Frames, frames, record_scene
 from rosenblatt.lab.page import export_lab, one_file
 from rosenblatt.lab.scene import Scene
-from rosenblatt.lab.theory import drawn_certificate
+from rosenblatt.lab.theory import proof_of
 from scenes import PER_LEARNER, random_scene
 
 STATIC = Path(__file__).parents[2] / "src" / "rosenblatt" / "lab" / "static"
@@ -601,7 +602,7 @@ def test_under_a_map_the_proof_is_the_curve_of_its_separator(lab):
         return document.querySelector(".layer-proof .widest").getAttribute("d").slice(1).split(/[ML]/).map(at)
           .map(([x, y]) => [box[0] + x / side * (box[1] - box[0]), box[2] + (1 - y / side) * (box[3] - box[2])]); }"""
     )
-    drawn = drawn_certificate(Scene.from_query("data=circle&n=20&features=quadratic"))
+    (drawn,) = answers([["read", proof_of(Scene.from_query("data=circle&n=20&features=quadratic"))]])
     *w, b = drawn["hyperplane"]
     scores = polynomial(np.array(ends), 2) @ w + b
     assert len(ends) > 20

@@ -13,7 +13,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.catalogue import DEGREES, one_of
 from rosenblatt.lab.frames import frames, surface
 from rosenblatt.lab.scene import Scene
-from rosenblatt.lab.theory import drawn_certificate
+from rosenblatt.lab.theory import proof_of
 from rosenblatt.lab.uploads import points_of_text
 from rosenblatt.text import short_repr
 
@@ -24,7 +24,7 @@ Body = dict[str, Any]
 
 _ANSWERS: dict[str, Callable[[Body], bytes | str | dict[str, Any]]] = {
     "run": lambda body: frames(Scene.from_dict(body)).to_bytes(),
-    "certificate": lambda body: drawn_certificate(Scene.from_dict(body)),
+    "certificate": lambda body: proof_of(Scene.from_dict(body)),
     "surface": lambda body: surface(Scene.from_dict(body), trial_of(body), body.get("way", "vote")).to_bytes(),
     "table": lambda body: points_of_text(body.get("text"), body.get("label")),
     "code": lambda body: python_of(Scene.from_dict(body), trial_of(body)),

@@ -28,7 +28,7 @@ from rosenblatt.lab.answers import python_of
 from rosenblatt.lab.catalogue import DATA, MAX_POINTS, ORDERS, catalogue, learner_names, learners, one_of
 from rosenblatt.lab.frames import COARSE_GRID, Subject, frames
 from rosenblatt.lab.scene import Scene
-from rosenblatt.lab.theory import drawn_certificate
+from rosenblatt.lab.theory import proof_of
 from rosenblatt.text import short_repr
 
 Array = npt.NDArray[Any]
@@ -201,7 +201,7 @@ def pieces(what: Any, X: Any = None, y: Any = None, *, names: Any = None, t: int
     if subject is None:
         answers["code"] = python_of(scene, run.arrays["row"].size)
     if len(run.arrays["y"]) <= MOST_PROVED_ROWS and not scene.traits.kernel:
-        answers["certificate"] = drawn_certificate(scene, subject)
+        answers["certificate"] = proof_of(scene, subject)
     options = {
         "catalogue": small_catalogue(scene),
         "scene": scene.as_dict() | {"view": view},

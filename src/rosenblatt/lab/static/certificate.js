@@ -11,13 +11,10 @@ const SHOWN_DIGITS = 4; // of the weights in it
 
 /**
  * Return what the page shows of a certificate.
- * @param {Record<string, any>} file  the fields of the certificate
- * @param {number[][]} Z  the rows that it is about
- * @param {number[]} y
- * @param {boolean} plane  whether these are the points of the plane themselves
+ * @param {import("./types").Proof} proof
  * @returns {Certificate}
  */
-export function readCertificate(file, Z, y, plane) {
+export function readCertificate({ file, rows: Z, labels, plane }) {
   const two = file.classes.length === 2;
   const sides = two ? [0, 1].map((rival) => sideOf(file, rival)) : [];
   return {
@@ -32,9 +29,11 @@ export function readCertificate(file, Z, y, plane) {
     common_exact: null,
     weights: [],
     hulls:
-      two && plane ? file.classes.map((/** @type {number} */ label) => hull(Z.filter((_, i) => y[i] === label))) : [],
+      two && plane
+        ? file.classes.map((/** @type {any} */ _, /** @type {number} */ k) => hull(Z.filter((_, i) => labels[i] === k)))
+        : [],
     json: file,
-    ...(two && file.vector ? shownSeparator(file, Z, y) : {}),
+    ...(two && file.vector ? shownSeparator(file, Z, labels) : {}),
     ...(two && file.support.length ? shownMeeting(sides, Z) : {}),
   };
 }
@@ -202,16 +201,16 @@ function marginLines({ margin, augmented, radius, mistake_bound }) {
  * separator with the rows on it.
  * @param {Record<string, any>} file
  * @param {number[][]} Z
- * @param {number[]} y
+ * @param {number[]} labels
  * @returns {Partial<Certificate>}
  */
-function shownSeparator({ verdict, vector, margin, boundary, classes }, Z, y) {
+function shownSeparator({ verdict, vector, margin, boundary }, Z, labels) {
   const w = (verdict === "separable" && margin ? margin.w : vector).map(realOf);
   const length = Math.hypot(...w.slice(0, -1));
   if (verdict !== "separable" || !length) {
     return { hyperplane: w, supports: boundary.map((/** @type {number} */ row) => row + 1) };
   }
-  const sign = y.map((label) => (label === classes[1] ? 1 : -1));
+  const sign = labels.map((label) => (label ? 1 : -1));
   const score = Z.map((z) => z.reduce((sum, value, j) => sum + value * w[j], w.at(-1)));
   const high = Math.min(...score.filter((_, i) => sign[i] > 0));
   const low = Math.max(...score.filter((_, i) => sign[i] < 0));

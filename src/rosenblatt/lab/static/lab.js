@@ -1,5 +1,6 @@
 // @ts-check
 /** The lab: creates the views in an element, asks for runs, and steps through their trials. */
+import { readCertificate } from "./certificate.js";
 import { defaultScene, fromAddress, lookOf, toAddress } from "./address.js";
 import { chartsView } from "./chart.js";
 import { sceneControls } from "./controls.js";
@@ -72,7 +73,7 @@ function createLab(root, ask, options, catalogue, editable) {
   /** @type {Run[]} */
   let runs = []; // of the scene itself, and of its rivals
   /** @type {Certificate | null} */
-  let certificate = options.certificate ?? null;
+  let certificate = options.certificate ? readCertificate(options.certificate) : null;
   let proving = false;
   let drawnClass = 1;
   let refit = true;
@@ -475,7 +476,7 @@ function createLab(root, ask, options, catalogue, editable) {
       try {
         const answer = await ask("certificate", { ...scene, race: [] });
         if (scene !== store.scene || !proving) return;
-        certificate = answer;
+        certificate = readCertificate(answer);
       } catch (error) {
         panel.replaceChildren(...proofText(null, error instanceof Error ? error.message : String(error)));
         return;

@@ -40,7 +40,7 @@ export function lacking(scene) {
 const shaped = (array, ...shape) => Object.assign(array, { shape });
 
 /** @param {number[]} x @param {number} number @returns {Row} */
-function rowOf(x, number) {
+function sparseRow(x, number) {
   const at = x.flatMap((value, j) => (value ? [j] : []));
   return { number, at: Int32Array.from(at), x: Float64Array.from(at, (j) => x[j]) };
 }
@@ -59,7 +59,7 @@ function trained(checked, catalogue) {
   const epochs = Math.min(checked.epochs, Math.max(1, Math.floor(catalogue.limits.trials / X.length)));
   /** @type {Task} */
   const task = {
-    rows: Z.map(rowOf),
+    rows: Z.map(sparseRow),
     features: Z[0].length,
     label: Int32Array.from(labels, (one) => classes.indexOf(one)),
     sign,

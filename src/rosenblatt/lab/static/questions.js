@@ -1,6 +1,5 @@
 // @ts-check
 /** Who answers a question of the page: its own engine if it can, and otherwise Python, if there is one. */
-import { readCertificate } from "./certificate.js";
 import { pointsOfText } from "./csv.js";
 import { featureMap } from "./features.js";
 import { lacking, localRun, localVote } from "./local.js";
@@ -25,14 +24,16 @@ const IN_PAGE = {
 };
 
 /**
- * Return the proof that the points of a scene are separable, or that they are not.
+ * Return the certificate of the points of a scene with the rows that it is about.
  * @param {import("./types").Scene} scene
  * @param {Catalogue} catalogue
+ * @returns {import("./types").Proof}
  */
 function certificateOf(scene, catalogue) {
-  const { X, labels, features, units, seed } = checkedScene(scene, catalogue);
-  const Z = X.map(featureMap(features, X, units, seed));
-  return readCertificate(certifyPage(Z, labels), Z, labels, features === "none" && X[0].length === 2);
+  const { X, labels, classes, features, units, seed } = checkedScene(scene, catalogue);
+  const rows = X.map(featureMap(features, X, units, seed));
+  const plane = features === "none" && X[0].length === 2;
+  return { file: certifyPage(rows, labels), rows, labels: labels.map((label) => classes.indexOf(label)), plane };
 }
 
 /**

@@ -207,6 +207,14 @@ export interface Frame {
   alpha: Float64Array | null;
 }
 
+/** A certificate, and the rows that it is about. */
+export interface Proof {
+  file: Record<string, any>; // its fields
+  rows: number[][];
+  labels: number[]; // class numbers
+  plane: boolean; // whether the rows are points of the plane
+}
+
 export interface Certificate {
   verdict: string;
   sentence: string;
@@ -260,7 +268,7 @@ export interface Options {
   catalogue?: Catalogue;
   scene?: Partial<Scene> & Partial<Look>;
   bytes?: ArrayBuffer; // a run that is already recorded
-  certificate?: Certificate | null;
+  certificate?: Proof | null;
   editable?: boolean; // whether an engine can be asked for other runs
   address?: boolean; // whether the state is kept in the address
   page?: (scene: object) => Promise<string> | string; // returns the lab as one HTML file, with a scene
