@@ -7,7 +7,8 @@ colour-blind readers; classes differ by marker as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import Any, Literal
 
@@ -41,6 +42,8 @@ STYLES: dict[str, float] = {"paper": 1.0, "talk": 1.6}
 MAX_NAME, MAX_LEGEND_ROWS = 60, 4
 # Width of a character and of a marker in a legend, in points.
 POINTS_PER_CHARACTER, POINTS_PER_MARK = 4.6, 26
+# Room for the number of a row, in points.
+LABEL_WIDTH, LABEL_HEIGHT = 20, 13
 NO_SIGNS = str.maketrans("", "", "${}_^\\,")  # characters of a formula that are not printed
 
 
@@ -82,6 +85,8 @@ def quiet_axes(ax: Axes | None, style: Style = "paper") -> Axes:
     ax = new_figure(style=style).subplots() if ax is None else ax
     if not hasattr(ax, "spines"):
         raise InvalidArgument(f"ax is {short_repr(ax)}, not axes of matplotlib. Pass axes, or None for new ones.")
+    if ax.figure.get_layout_engine() is None and ax.get_subplotspec() is not None:
+        ax.figure.figure.set_layout_engine("constrained")  # makes room for legends, titles and names
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(palette.AXES)
     ax.tick_params(colors=palette.AXES, labelcolor=INK, labelsize=8)
@@ -118,7 +123,7 @@ def as_trials(trials: Any) -> list[Trial]:
 
 
 def add_legend(ax: Axes) -> None:
-    """Add a legend above the axes, where it hides nothing, in as many columns as fit."""
+    """Add a legend between the axes and their title, in as many columns as fit."""
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
         return
@@ -134,6 +139,16 @@ def add_legend(ax: Axes) -> None:
         same = next(k for k, letters in enumerate(zip_longest(*labels)) if len(set(letters)) > 1)
         texts = [label if _is_formula(label) else _cut(f"...{label[same:]}", most) for label in labels]
     ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, **look)
+    # matplotlib keeps titles above child axes, but not above legends: an invisible child covers the legend.
+    ax.inset_axes([0, 0, 1, 1], visible=False).set_axes_locator(partial(_legend_box, ax))
+
+
+def _legend_box(ax: Axes, _: Axes, renderer: Any) -> Any:
+    """Return the place of the legend of some axes in their figure; that of the axes themselves if it was removed."""
+    legend = ax.get_legend()
+    if legend is None:
+        return ax.get_position()
+    return legend.get_window_extent(renderer).transformed(ax.figure.transSubfigure.inverted())
 
 
 def _length(label: str) -> int:
@@ -160,6 +175,23 @@ def add_text(ax: Axes, at: Any, text: str, offset: Any = (0, 0), **look: Any) ->
     box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
     look = {"color": INK, "bbox": box, "ha": "center", "va": "center"} | look
     ax.annotate(text, xy=tuple(at), xytext=tuple(offset), textcoords="offset points", fontsize=8, zorder=6, **look)
+
+
+def points_per_unit(ax: Axes) -> float:
+    """Return about how many points a unit of the data will take, once the layout has shrunk the axes."""
+    box, size = ax.get_position(), ax.figure.get_size_inches()
+    shortest = 72 * min(box.width * size[0], box.height * size[1])
+    return float(0.6 * shortest / max(np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())))
+
+
+def free_place(ax: Axes, places: Iterable[Array], taken: list[Array]) -> Array | None:
+    """Return the first place where the number of a row hits none of those taken, and add it to them; None if all do."""
+    for place in places:
+        gaps = points_per_unit(ax) * np.abs(np.reshape(taken, (-1, 2)) - place)
+        if np.all((gaps[:, 0] > LABEL_WIDTH) | (gaps[:, 1] > LABEL_HEIGHT)):
+            taken.append(place)
+            return place
+    return None
 
 
 def plane_points(X: Any, y: Any) -> tuple[Array, Array, Array]:
@@ -190,6 +222,7 @@ def frame_points(ax: Axes, points: Array) -> None:
     middle = (low + high) / 2
     ax.set(xlim=(middle[0] - half[0], middle[0] + half[0]), ylim=(middle[1] - half[1], middle[1] + half[1]))
     ax.set_aspect("equal", adjustable="box")
+    ax.locator_params(steps=[1, 2, 5, 10])  # no steps of 0.25, whose labels are long
 
 
 def draw_classes(ax: Axes, points: Array, classes: Array, label: Array, names: Sequence[str] | None = None) -> None:

@@ -324,18 +324,12 @@ def _distance(points: Array, start: Array, end: Array) -> float:
 
 def _closest(ax: Axes, w: Array, b: float, points: Array) -> None:
     """Draw the distance of the closest point from a hyperplane."""
-    unit = w / np.linalg.norm(w)
     signed = (points @ w + b) / np.linalg.norm(w)
     nearest = int(np.abs(signed).argmin())
-    point = points[nearest]
-    foot = point - signed[nearest] * unit
-    ax.plot([point[0], foot[0]], [point[1], foot[1]], color=INK, linewidth=1.2, linestyle=(0, (2, 1.5)), zorder=3)
+    foot = points[nearest] - signed[nearest] * w / np.linalg.norm(w)
+    look = {"color": INK, "linewidth": 1.2, "linestyle": (0, (2, 1.5)), "zorder": 3}
+    ax.plot(*np.array([points[nearest], foot]).T, label=f"closest row: {abs(signed[nearest]):.3g}", **look)
     draw_rings(ax, points[[nearest]], INK)
-    # Next to the middle of the segment, on the side with more room.
-    along = np.array([-unit[1], unit[0]])
-    centre = np.array([ax.get_xlim(), ax.get_ylim()]).mean(axis=1)
-    side = 16.0 if (centre - point) @ along >= 0 else -16.0
-    add_text(ax, (point + foot) / 2, f"{abs(signed[nearest]):.3g}", side * along)
 
 
 def _mapped(mapping: Callable[[Any], Any], rows: Array, width: int) -> Array:

@@ -20,7 +20,6 @@ from rosenblatt.plots.axes import (
     Axes,
     Style,
     add_legend,
-    add_text,
     check_kind,
     draw_classes,
     draw_line,
@@ -154,8 +153,8 @@ def plot_theory(theory: Theory, ax: Axes | None = None, *, style: Style = "paper
         ax.plot(reach, floor, color=COLOURS[0], linewidth=1.0, linestyle=DASHES, label=r"at least $M\,\gamma$")
         ax.fill_between(reach, floor, cap, where=floor <= cap, color=SKY, alpha=0.1, linewidth=0, zorder=0)
         cross = (end, float(np.sqrt(theory.cap[0] + end * theory.radius**2)))
-        ax.plot(*cross, "o", color=INK, markersize=4, zorder=5)
-        add_text(ax, cross, f"at most {theory.bound:,} mistake{'' if theory.bound == 1 else 's'}", (-6, 10), ha="right")
+        text = f"at most {theory.bound:,} mistake{'' if theory.bound == 1 else 's'}"
+        ax.plot(*cross, "o", color=INK, markersize=4, zorder=5, label=text)
     if far:
         heights = np.concatenate([np.sqrt(theory.square), theory.alignment])
         low = min(float(heights[heights > 0].min()), theory.radius)

@@ -32,8 +32,10 @@ from rosenblatt.plots.axes import (
     draw_line,
     draw_rings,
     frame_points,
+    free_place,
     named,
     plane_points,
+    points_per_unit,
     quiet_pair,
 )
 from rosenblatt.plots.plane import draw_normal
@@ -138,10 +140,9 @@ def plot_spaces(
     _draw_rows(right, points, label, b, corners)
     if len(path) > 1:
         right.plot(*path.T, color=UPDATE, linewidth=1.2, marker=".", markersize=4, zorder=4, label="path of $w$")
-    right.plot(*w, "o", color=INK, markersize=6, zorder=6, label=f"$w$ = ({w[0]:.3g}, {w[1]:.3g})")
+    text = f"$w$ = ({w[0]:.3g}, {w[1]:.3g}), $b$ = {b:.3g}"
+    right.plot(*w, "o", color=INK, markersize=6, zorder=6, label=text)
     right.plot(0, 0, "+", color=GREY, markersize=8, zorder=3)
-    if b or not np.array_equal(points, np.zeros_like(points)):
-        add_text(right, (0.98, 0.02), f"$b$ = {b:.3g}", xycoords="axes fraction", ha="right", va="bottom")
     if points.shape[0] <= MAX_NUMBERED:
         _number(left, points)
     add_legend(left)
@@ -185,8 +186,7 @@ def _box(points: Array, w: Array, b: float, path: Array) -> tuple[float, float, 
 def _draw_solutions(ax: Axes, corners: Array) -> None:
     """Fill the solutions, and dash their border, which does not belong to them; or write that there are none."""
     if not len(corners):
-        at = {"xycoords": "axes fraction", "va": "top", "ha": "left", "color": GREY}
-        add_text(ax, (0.02, 0.98), "no solution here", **at)
+        ax.plot([], [], " ", label="no solution here")
         return
     look = {"facecolor": SOLUTIONS, "alpha": SOLUTIONS_OPACITY, "linewidth": 0, "zorder": 1}
     ax.fill(*corners.T, label="solutions (open)", **look)
@@ -211,31 +211,27 @@ def _draw_rows(ax: Axes, points: Array, label: Array, b: float, corners: Array) 
         edge = ax.get_xlim()[1]
         taken: list[Array] = []
         for i in rows:
-            at = _visible(points[i], b, edge, taken)
+            x = points[i]
+            along = np.linspace(-3, 3, 400)[:, None] * edge * np.array([-x[1], x[0]]) / np.linalg.norm(x)
+            places = along - b * x / (x @ x)
+            inside = places[np.abs(places).max(axis=1) <= 0.86 * edge]
+            nearest_edge = inside[np.argsort(-np.abs(inside).max(axis=1), kind="stable")]
+            at = free_place(ax, nearest_edge, taken)
             if at is not None:
-                taken.append(at)
                 add_text(ax, at, f"$x_{{{i + 1}}}$", color=COLOURS[label[i]])
 
 
-def _visible(x: Array, b: float, edge: float, taken: list[Array]) -> Array | None:
-    """Return a point on the line of a row, near the edge of the plot and away from other labels."""
-    foot, along = -b * x / (x @ x), np.array([-x[1], x[0]]) / np.linalg.norm(x)
-    for far in (0.86, 0.74, 0.62, 0.5):
-        for way in (1, -1):
-            places = [foot + way * t * along for t in np.linspace(0, 3 * edge, 200)]
-            inside = [place for place in places if np.abs(place).max() <= far * edge]
-            if inside and all(np.linalg.norm(inside[-1] - other) > 0.14 * edge for other in taken):
-                return np.asarray(inside[-1])
-    return None
-
-
 def _number(ax: Axes, points: Array) -> None:
-    """Write the number of each row next to it; rows at the same point share a label."""
+    """Write the number of each row next to it, where there is room; rows at the same point share a label."""
     places: dict[tuple[float, ...], list[str]] = {}
     for i, point in enumerate(points, start=1):
         places.setdefault(tuple(point.tolist()), []).append(f"$x_{{{i}}}$")
+    corners = 9 / points_per_unit(ax) * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    taken: list[Array] = []
     for point, names in places.items():
-        add_text(ax, point, ", ".join(names), (9, 9), bbox=None)
+        at = free_place(ax, point + corners, taken)
+        if at is not None:
+            add_text(ax, point, ", ".join(names), 9 * np.sign(at - point), bbox=None)
 
 
 # -------------------------------------------------------------------------------------------------------- one update
@@ -400,7 +396,7 @@ def plot_losses(X: Any, y: Any, start: Any, end: Any, axes: Any = None, *, style
         add_legend(ax)
     upper.set(ylabel="rows", xlim=(-0.25, 1.25))
     upper.yaxis.get_major_locator().set_params(integer=True)
-    lower.set(ylabel=r"sum of $\max(0, -y f(x))$", xlabel="place on the line from start (0) to end (1)")
+    lower.set(ylabel=r"sum of $\max(0, -y f(x))$", xlabel="from start (0) to end (1)")
     return [upper, lower]
 
 
