@@ -55,12 +55,25 @@ def plot_errors(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from rosenblatt import train
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_errors
+    >>> run = train(*logical("or"), order="cyclic")
+    >>> ax = plot_errors(run)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['mistakes during the epoch', 'stopped and kept: epoch 6']
     """
     check_kind(run, Run, "run", "model.run_, or what rosenblatt.train returns")
     ax = quiet_axes(ax, style)
     first, name = np.asarray(run.mistakes) / -(-run.trials // run.epochs), "mistakes during the epoch"
     if training is not None:
-        first, name = _training(training, run), "training error"
+        first, name = np.asarray(training, np.float64), "training error"
+        if first.shape != (run.epochs,):
+            fault = f"training has shape {first.shape}, but the run has {run.epochs} epochs."
+            raise InvalidInput(f"{fault} Pass one error for each epoch.")
     _curve(ax, np.arange(1, run.epochs + 1), first, COLOURS[0] if training is not None else COLOURS[6], name)
     kept, height = run.kept, float(first[run.kept - 1])
     measured = [(epoch, error) for epoch, error in enumerate(run.errors, 1) if error is not None]
@@ -79,15 +92,6 @@ def plot_errors(
     ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     add_legend(ax)
     return ax
-
-
-def _training(errors: Sequence[float], run: Run) -> Array:
-    values = np.asarray(errors, np.float64)
-    if values.shape != (run.epochs,):
-        raise InvalidInput(
-            f"training has shape {values.shape}, but the run has {run.epochs} epochs. Pass one error for each epoch."
-        )
-    return values
 
 
 def plot_learning_curve(
@@ -119,6 +123,16 @@ def plot_learning_curve(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from rosenblatt import AveragedPerceptron
+    >>> from rosenblatt.datasets import noisy
+    >>> from rosenblatt.plots import plot_learning_curve
+    >>> X, y = noisy(400, 5, flip=0.1, seed=0)
+    >>> ax = plot_learning_curve(AveragedPerceptron(), X[:200], y[:200], X[200:], y[200:], [20, 60, 200])
+    >>> ax.lines[0].get_xdata().tolist()
+    [20, 60, 200]
     """
     n, truth = len(y), np.asarray(y)
     first = int(np.unique(truth, return_index=True)[1].max()) + 1  # rows until every class has appeared
@@ -172,6 +186,15 @@ def plot_weights(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron, record
+    >>> from rosenblatt.datasets import SPAM_WORDS, spam
+    >>> from rosenblatt.plots import plot_weights
+    >>> ax = plot_weights(record(Perceptron(shuffle=False), *spam()), feature_names=SPAM_WORDS)
+    >>> ax.get_legend().get_texts()[0].get_text()
+    'viagra'
     """
     followed = as_trials(trials)
     if not followed or np.ndim(followed[0].w) != 1:
@@ -231,6 +254,17 @@ def plot_mistakes(
     ------
     InvalidInput
         If there are no records, or not one bound and label for each.
+
+    Examples
+    --------
+    >>> from rosenblatt import certify, train
+    >>> from rosenblatt.datasets import separable
+    >>> from rosenblatt.plots import plot_mistakes
+    >>> tasks = [separable(100, 5, margin) for margin in (0.3, 0.1)]
+    >>> bounds = [certify(X, y).mistake_bound for X, y in tasks]
+    >>> ax = plot_mistakes(*(train(X, y) for X, y in tasks), bound=bounds, labels=["margin 0.3", "margin 0.1"])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['margin 0.3', 'at most 29', 'margin 0.1', 'at most 220']
     """
     curves = [_cumulative(record) for record in records]
     shared = np.ndim(bound) == 0  # type: ignore[arg-type]

@@ -85,6 +85,16 @@ def plot_boundary(
     InvalidInput
         If the data or the model is not two-dimensional, the weights are zero, or `hyperplanes` or `undecided` is set
         for a model that has no hyperplane for each problem.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_boundary
+    >>> X, y = logical("or")
+    >>> ax = plot_boundary(Perceptron(shuffle=False).fit(X, y), X, y, class_names=["false", "true"])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['closest row: 0.354', 'false', 'true']
     """
     points, classes, label = plane_points(X, y)
     seen = as_classifier(model, X, y)
@@ -143,6 +153,16 @@ def plot_trace(
     ------
     InvalidInput
         If the data are not two-dimensional, or no update gave a hyperplane.
+
+    Examples
+    --------
+    >>> from rosenblatt import trace
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_trace
+    >>> X, y = logical("or")
+    >>> ax = plot_trace(trace(X, y), X, y)
+    >>> ax.get_legend().get_texts()[0].get_text()
+    'after update 9, the last'
     """
     points, classes, label = plane_points(X, y)
     updates = [trial for trial in as_trials(trials) if trial.mistake]
@@ -202,6 +222,17 @@ def plot_mapped(
     Returns
     -------
     list of two matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rosenblatt import MaximumMargin
+    >>> from rosenblatt.datasets import circles
+    >>> from rosenblatt.plots import plot_mapped
+    >>> X, y = circles(80, factor=0.5, noise=0.06)
+    >>> plane, squares = plot_mapped(MaximumMargin().fit(np.square(X), y), X, y, np.square)
+    >>> squares.get_xlabel()
+    '$x_1^2$'
     """
     points, classes, label = plane_points(X, y)
     if mapping is None:

@@ -72,6 +72,16 @@ def plot_certificate(
     ------
     InvalidInput
         If the data are not two-dimensional, have another shape than the certificate says, or more than two classes.
+
+    Examples
+    --------
+    >>> from rosenblatt import certify
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_certificate
+    >>> X, y = logical("xor")
+    >>> ax = plot_certificate(certify(X, y), X, y)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['common point', 'class -1', 'class 1']
     """
     check_kind(certificate, Certificate, "certificate", "what rosenblatt.certify returns")
     points, classes, label = plane_points(X, y)
@@ -130,6 +140,15 @@ def plot_theory(theory: Theory, ax: Axes | None = None, *, style: Style = "paper
     ------
     InvalidInput
         If the run made no mistakes.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron, theory
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_theory
+    >>> ax = plot_theory(theory(*logical("or"), Perceptron(shuffle=False)))
+    >>> ax.get_legend().get_texts()[-1].get_text()
+    'at most 27 mistakes'
     """
     # Imported here: it loads scikit-learn, which no other plot needs.
     from rosenblatt.report.theory import Theory

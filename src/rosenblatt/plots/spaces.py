@@ -59,22 +59,10 @@ SMALLEST_AREA = 1e-12
 
 
 def solution_polygon(points: Array, sign: Array, b: float, box: Sequence[float]) -> Array:
-    """Return the weights in a box that make no mistakes, for a given bias.
+    """Return the corners of the open convex polygon of weights without mistakes, for a given bias; empty if none is.
 
-    Parameters
-    ----------
-    points : array of shape (n_samples, 2)
-    sign : array of shape (n_samples,)
-        +1 or -1.
-    b : float
-    box : (float, float, float, float)
-        Limits of w1, limits of w2.
-
-    Returns
-    -------
-    array of shape (n_corners, 2)
-        The corners of the open convex polygon y (w.x + b) > 0, in order; empty if there are no such weights. Only the
-        parts of its border on the border of the box belong to it: a tie is a mistake.
+    `box` has the limits of w1 and of w2. Only the parts of the border on the border of the box belong to the polygon: a
+    tie is a mistake.
     """
     left, right, low, high = box
     corners = np.array([[left, low], [right, low], [right, high], [left, high]], np.float64)
@@ -118,6 +106,16 @@ def plot_spaces(
     -------
     list of two matplotlib.axes.Axes
         Pattern space and weight space.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_spaces
+    >>> X, y = logical("or")
+    >>> patterns, weights = plot_spaces(Perceptron(shuffle=False).fit(X, y), X, y)
+    >>> [text.get_text() for text in weights.get_legend().get_texts()]
+    ['solutions (open)', '$w$ = (2, 2), $b$ = -1']
     """
     points, classes, label = plane_points(X, y)
     if classes.size != 2:
@@ -269,6 +267,16 @@ def plot_update(
     Returns
     -------
     list of two matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from rosenblatt import trace
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_update
+    >>> X, y = logical("or")
+    >>> plane, arrows = plot_update(trace(X, y), X, y, number=8)
+    >>> [text.get_text() for text in arrows.get_legend().get_texts()]
+    ['$w$ before', 'step along $x_{3}$', '$w$ after']
     """
     points, classes, label = plane_points(X, y)
     trial, before = _update(as_trials(trials), number, points)
@@ -369,6 +377,16 @@ def plot_losses(X: Any, y: Any, start: Any, end: Any, axes: Any = None, *, style
     -------
     list of two matplotlib.axes.Axes
         For the misclassified rows, and below them for the loss.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_losses
+    >>> X, y = logical("or")
+    >>> counts, losses = plot_losses(X, y, ([0.0, 0.0], -1.0), Perceptron(shuffle=False).fit(X, y))
+    >>> losses.get_xlabel()
+    'from start (0) to end (1)'
     """
     table = as_table(X)
     classes, label = as_labels(y, table.shape[0])
@@ -401,23 +419,10 @@ def plot_losses(X: Any, y: Any, start: Any, end: Any, axes: Any = None, *, style
 
 
 def step_counts(first: Array, last: Array, low: float, high: float) -> tuple[Array, Array, Array]:
-    """Count misclassified rows along a line, exactly.
+    """Count the misclassified rows on a line from low to high, exactly; `first` and `last` are y f(x) at 0 and at 1.
 
-    Parameters
-    ----------
-    first, last : arrays of shape (n_samples,)
-        y f(x) of each row at 0 and at 1.
-    low, high : float
-        Ends of the line.
-
-    Returns
-    -------
-    jumps : array of shape (n_jumps,)
-        Where a row has y f(x) = 0, in order, between the ends.
-    counts : int array of shape (n_jumps + 1,)
-        Rows with y f(x) <= 0 between the jumps.
-    at_jumps : int array of shape (n_jumps,)
-        The same at each jump, where the row that changes sides is a tie, and counts.
+    Returns the places where some row has y f(x) = 0, in order; the rows with y f(x) <= 0 between these jumps, one count
+    more; and the same at each jump, where the row that changes sides is a tie, and counts.
     """
     slope = last - first
     moving = slope != 0
