@@ -187,7 +187,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     )
     degree: int = integer(
         default=3,
-        text='Of "poly".',
+        text="For the polynomial kernel only.",
         least=0,
         wanted="a whole number from 0",
         range=(1, 6, 1),
@@ -205,7 +205,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     )
     coef0: float = real(
         default=1.0,
-        text='Of "poly".',
+        text="For the polynomial kernel only.",
         least=-np.finfo(float).max,
         wanted="a finite number",
         range=(-2.0, 4.0, 0.1),
@@ -219,7 +219,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     )
     budget: int | None = integer(
         default=None,
-        text="Most support vectors to keep, shared by all problems; None for no limit. With a budget there is "
+        text="Maximum number of support vectors, shared by all problems; None for no limit. With a budget there is "
         "only the last f.",
         least=1,
         wanted="a whole number from 1, or None",
@@ -251,7 +251,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     )
     max_updates: float = real(
         default=np.inf,
-        text="Most updates of a row in a problem, that is the largest alpha, as C is in a soft margin: a row that is "
+        text="Maximum number of updates of a row in a problem, that is the largest alpha, as C is in a soft margin: a row that is "
         "mistaken again and again is noise. With a limit the fit ends when no update is left to make. A stream has no "
         "limit.",
         least=1,
@@ -285,7 +285,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     )
     max_iter: int = integer(
         default=100,
-        text="Most epochs.",
+        text="Maximum number of epochs.",
         least=1,
         wanted="a whole number from 1",
         lab=False,

@@ -107,7 +107,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
     )
     max_seconds: float | None = real(
         default=None,
-        text="Most seconds; a problem that is not solved by then gets the weights of `SoftMargin()`.",
+        text="Maximum training time in seconds; a problem that is not solved by then gets the weights of `SoftMargin()`.",
         above=0,
         wanted="a positive number or None",
         optional=True,
@@ -247,7 +247,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
         if parts:
             return " ".join(parts), False
         gap = max(float((1 - self.margin_ / ceiling).max()), 0.0) + np.finfo(float).eps / 2  # the quotient is rounded
-        return f"the margin is within a share of {rounded_up(gap, 1)} of the largest possible.", True
+        return f"the margin is the largest possible, up to a relative error of {rounded_up(gap, 1)}.", True
 
     def _record_of(self, table: Table, label: Array, sign: Array, seconds: float) -> Run:
         """Return the record of a fit: one look at all rows."""

@@ -30,7 +30,7 @@ Shuffle: TypeAlias = bool | Literal["random"]
 FIT_INTERCEPT: Any = flag(default=True, text="Whether to learn a bias b.")
 MAX_ITER: Any = integer(
     default=1000,
-    text="Most epochs, that is passes over the rows.",
+    text="Maximum number of epochs, that is passes over the rows.",
     least=1,
     wanted="a whole number from 1",
     lab=False,
@@ -68,7 +68,7 @@ N_ITER_NO_CHANGE: Any = integer(
 )
 MAX_SECONDS: Any = real(
     default=None,
-    text="Most seconds to train.",
+    text="Maximum training time in seconds.",
     above=0,
     wanted="a positive number or None",
     optional=True,
