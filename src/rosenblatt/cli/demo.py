@@ -35,7 +35,7 @@ SEED = 0
 WAYS: dict[Multiclass, str] = {
     "ovr": "each against rest",
     "ovo": "pairs, scores added",
-    "ovo-vote": "pairs, a vote each",
+    "ovo-vote": "pairs, by vote",
     "joint": "all ten at once",
 }
 
