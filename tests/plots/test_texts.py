@@ -159,6 +159,13 @@ def test_figures_of_the_users_own(name):
         plt.close(figure)
 
 
+def test_figures_inside_a_figure():
+    left, right = Figure(figsize=(9, 5)).subfigures(1, 2)
+    DRAWINGS["trace"](left.subplots(), False).set_title("The title")
+    PAIRS["cone"](right.subplots(2, 1), False)[0].set_title("The title")
+    assert overlaps(left.figure) == []
+
+
 def test_the_picture_of_the_demonstration():
     figure = demo._picture(train(*NOISY, keep="best", random_state=0))
     assert overlaps(figure) == []

@@ -107,7 +107,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
     )
     max_seconds: float | None = real(
         default=None,
-        text="Maximum training time in seconds; a problem that is not solved by then gets the weights of `SoftMargin()`.",
+        text="Maximum training time in seconds; a problem not solved by then gets the weights of `SoftMargin()`.",
         above=0,
         wanted="a positive number or None",
         optional=True,

@@ -6,7 +6,6 @@ colour-blind readers; classes differ by marker as well.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import zip_longest
@@ -40,11 +39,8 @@ MAX_EPOCHS_WITH_DOTS = 40
 STYLES: dict[str, float] = {"paper": 1.0, "talk": 1.6}
 # Characters of a name; rows of a legend.
 MAX_NAME, MAX_LEGEND_ROWS = 60, 4
-# Width of a character and of a marker in a legend, in points.
-POINTS_PER_CHARACTER, POINTS_PER_MARK = 4.6, 26
 # Room for the number of a row, in points.
 LABEL_WIDTH, LABEL_HEIGHT = 20, 13
-NO_SIGNS = str.maketrans("", "", "${}_^\\,")  # characters of a formula that are not printed
 
 
 def new_figure(width: float = 5.0, height: float = 4.2, style: Style = "paper") -> Any:
@@ -123,22 +119,20 @@ def as_trials(trials: Any) -> list[Trial]:
 
 
 def add_legend(ax: Axes) -> None:
-    """Add a legend between the axes and their title, in as many columns as fit."""
+    """Add a legend between the axes and their title, in as many columns as fit; names that are too long are cut."""
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
         return
     look = {"frameon": False, "fontsize": 8, "labelcolor": INK, "handletextpad": 0.4, "columnspacing": 1.2}
+    look |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
     share = ax.get_position().width / 0.775  # of the figure's width: single axes take 0.775 of it
-    room = 72 * ax.figure.get_size_inches()[0] * min(share, 1.0) * 0.92
-    longest = max(map(_length, labels)) * POINTS_PER_CHARACTER + POINTS_PER_MARK
+    room = 0.82 * min(share, 1.0) * ax.figure.bbox.width  # the rest is for the names of the axis
     least = -(-len(labels) // MAX_LEGEND_ROWS)
-    columns = int(max(least, min(room // longest, 5 if len(labels) > 8 else 4, len(labels)), 1))
-    most = max(6, int((room / columns - POINTS_PER_MARK) / POINTS_PER_CHARACTER))
-    texts = [label if _is_formula(label) else _cut(label, most) for label in labels]
-    if len(set(texts)) < len(set(labels)):  # the cut texts are equal: begin where the labels differ
-        same = next(k for k, letters in enumerate(zip_longest(*labels)) if len(set(letters)) > 1)
-        texts = [label if _is_formula(label) else _cut(f"...{label[same:]}", most) for label in labels]
-    ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, **look)
+    most = max(least, min(len(labels), 5 if len(labels) > 8 else 4))
+    whole = [(labels, columns) for columns in range(most, least - 1, -1)]
+    for texts, columns in (*whole, *((_cut_all(labels, length), least) for length in range(48, 5, -3))):
+        if ax.legend(handles, texts, ncols=columns, **look).get_window_extent().width <= room:
+            break
     # matplotlib keeps titles above child axes, but not above legends: an invisible child covers the legend.
     ax.inset_axes([0, 0, 1, 1], visible=False).set_axes_locator(partial(_legend_box, ax))
 
@@ -151,18 +145,20 @@ def _legend_box(ax: Axes, _: Axes, renderer: Any) -> Any:
     return legend.get_window_extent(renderer).transformed(ax.figure.transSubfigure.inverted())
 
 
-def _length(label: str) -> int:
-    """Return about how many characters of a label are printed; a command of a formula is one."""
-    return len(re.sub(r"\\[a-z]+", "m", label).translate(NO_SIGNS) if _is_formula(label) else label)
-
-
-def _is_formula(label: str) -> bool:
-    return "$" in label.replace(r"\$", "")
+def _cut_all(labels: list[str], most: int) -> list[str]:
+    """Return names of at most so many characters; if they became equal, they begin where the labels differ."""
+    texts = [_cut(label, most) for label in labels]
+    if len(set(texts)) == len(set(labels)):
+        return texts
+    same = next(k for k, letters in enumerate(zip_longest(*labels)) if len(set(letters)) > 1)
+    return [_cut(f"...{label[same:]}", most) for label in labels]
 
 
 def _cut(label: str, most: int) -> str:
-    """Return a name, shortened in the middle since class names often differ at the end."""
+    """Return a name, shortened in the middle since class names often differ at the end; formulas stay whole."""
     text = label.replace(r"\$", "$")
+    if "$" in label.replace(r"\$", ""):
+        return label
     if len(text) > most and text.startswith("..."):
         text = text[:most]
     elif len(text) > most:
@@ -179,8 +175,7 @@ def add_text(ax: Axes, at: Any, text: str, offset: Any = (0, 0), **look: Any) ->
 
 def points_per_unit(ax: Axes) -> float:
     """Return about how many points a unit of the data will take, once the layout has shrunk the axes."""
-    box, size = ax.get_position(), ax.figure.get_size_inches()
-    shortest = 72 * min(box.width * size[0], box.height * size[1])
+    shortest = 72 / ax.figure.dpi * min(ax.bbox.width, ax.bbox.height)
     return float(0.6 * shortest / max(np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())))
 
 

@@ -332,18 +332,13 @@ def draw_normal(ax: Axes, w: Array, b: float, points: Array) -> None:
     along = np.array([-unit[1], unit[0]])
     foot = middle - (middle @ w + b) / np.linalg.norm(w) * unit
     segments = [(at, at + 0.15 * size * unit) for at in foot + np.linspace(-0.4, 0.4, 17)[:, None] * size * along]
-    inside = [pair for pair in segments if _within(ax, pair[0], size) and _within(ax, pair[1], size)]
+    within = np.diff(limits)[:, 0] / 2 - 0.08 * size  # of the middle, with some room at the edge
+    inside = [pair for pair in segments if np.all(np.abs(np.array(pair) - middle) < within)]
     if inside:
         start, tip = max(inside, key=lambda pair: _distance(points, *pair))
         arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", xy=tuple(tip), xytext=tuple(start), arrowprops=arrow, zorder=5)
         add_text(ax, tip, "$w$", 9 * unit)
-
-
-def _within(ax: Axes, point: Array, size: float) -> bool:
-    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
-    edge = 0.08 * size
-    return bool(left + edge < point[0] < right - edge and low + edge < point[1] < high - edge)
 
 
 def _distance(points: Array, start: Array, end: Array) -> float:
