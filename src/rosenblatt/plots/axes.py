@@ -217,7 +217,8 @@ def frame_points(ax: Axes, points: Array) -> None:
     middle = (low + high) / 2
     ax.set(xlim=(middle[0] - half[0], middle[0] + half[0]), ylim=(middle[1] - half[1], middle[1] + half[1]))
     ax.set_aspect("equal", adjustable="box")
-    ax.locator_params(steps=[1, 2, 5, 10])  # no steps of 0.25, whose labels are long
+    # No steps of 0.25, whose labels are long; on small axes one tick is better than many that overlap.
+    ax.locator_params(steps=[1, 2, 5, 10], min_n_ticks=1)
 
 
 def draw_classes(ax: Axes, points: Array, classes: Array, label: Array, names: Sequence[str] | None = None) -> None:
