@@ -57,7 +57,7 @@ site: $(VENV)/.docs
 docs: site
 	$(BIN)/python -m pytest tests/test_docs.py tests/test_examples.py tests/test_choosing.py
 
-# Notebooks from the examples, in build/notebooks.
+# Notebooks from the examples and the lectures, in build/notebooks.
 notebooks: $(VENV)/.base
 	$(BIN)/python examples/make_notebooks.py build/notebooks
 

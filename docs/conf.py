@@ -24,6 +24,7 @@ extensions = [
     "extensions.formulas",
     "extensions.lab",
     "extensions.repository",
+    "extensions.sheets",
 ]
 exclude_patterns = ["extensions", "templates"]
 templates_path = ["templates"]

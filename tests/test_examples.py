@@ -1,6 +1,7 @@
-"""The examples run, are listed, and become notebooks that run the same code."""
+"""The examples run, are listed, and become notebooks that run the same code; so do the lectures."""
 
 import ast
+import doctest
 import json
 import os
 import re
@@ -55,3 +56,38 @@ def test_a_notebook_has_all_the_code_of_its_example_in_order(path, notebooks):
     assert book["cells"][0]["source"] == ast.get_docstring(whole)
     assert ast.dump(ast.parse(code)) == ast.dump(ast.Module(whole.body[1:], []))
     assert (book["nbformat"], len({cell["id"] for cell in book["cells"]})) == (4, len(book["cells"]))
+
+
+LECTURES = sorted((ROOT / "docs" / "learn").glob("lecture-*.md"))
+lectures = pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+
+
+def code_of(path):
+    book = json.loads(path.read_text())
+    assert (book["nbformat"], len({cell["id"] for cell in book["cells"]})) == (4, len(book["cells"]))
+    return [cell["source"] for cell in book["cells"] if cell["cell_type"] == "code"]
+
+
+@lectures
+def test_a_notebook_of_a_lecture_has_its_examples_in_order(path, notebooks):
+    page = path.read_text()
+    steps = [step.source.rstrip() for step in doctest.DocTestParser().get_examples(page)]
+    figures = re.findall(r"^```\{drawing\}[^\n]*\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    code = code_of(notebooks / f"{path.stem}.ipynb")
+    assert [text for text in code if text.endswith("ax.figure")] == [f"{figure}ax.figure" for figure in figures]
+    rest = "\n".join(text for text in code if not text.endswith("ax.figure"))
+    assert ast.dump(ast.parse(rest)) == ast.dump(ast.parse("\n".join(steps)))
+
+
+@lectures
+def test_a_notebook_without_answers_has_the_questions(path, notebooks):
+    book = json.loads((notebooks / f"{path.stem}-without-answers.ipynb").read_text())
+    text = "\n".join(cell["source"] for cell in book["cells"])
+    questions = re.findall(r"^\*\*\d\.\*\*", path.read_text(), re.MULTILINE)
+    assert questions
+    assert re.findall(r"^\*\*\d\.\*\*", text, re.MULTILINE) == questions
+    assert "Answer" not in text
+    with_answers = code_of(notebooks / f"{path.stem}.ipynb")
+    without = code_of(notebooks / f"{path.stem}-without-answers.ipynb")
+    assert without == with_answers[: len(without)]
+    assert len(without) < len(with_answers)

@@ -450,7 +450,7 @@ EVERY = r"(?P<every>every epoch|every \d+ epochs)"
 
 SENTENCES = {
     rf"{UNDER}{ROWS} is on its side: (?:an epoch passed without an update|no row was left to correct){TOTALS}": on_their_sides,
-    rf"{UNDER}{ROWS} has the margin that it should: an epoch passed without an update{TOTALS}": on_their_sides,
+    rf"{UNDER}{ROWS} has the required margin: an epoch passed without an update{TOTALS}": on_their_sides,
     rf"{UNDER}the target of {ROWS} is met exactly: an epoch passed without an update{TOTALS}": true,
     rf"the last allowed epoch was over, with mistakes still being made \((?P<mistakes>\d+) in epoch (?P<epoch>\d+)\){OUTLOOK}": last_epoch,
     rf"the last allowed epoch was over, with (?P<mistakes>\d+) (?P<epoch>)rows? still misclassified{OUTLOOK}": last_epoch,
@@ -466,7 +466,7 @@ SENTENCES = {
     rf"(?P<proved>no {PLANE} separates the rows): the weights came back to where they had been, so that the updates in between add up to zero and the run repeats itself, {EVERY}; {BEYOND}": repeats,
     rf"(?P<proved>)the weights came back to where they had been, and the run repeats itself, {EVERY}: as computed, no {PLANE} separates the rows, and certify decides it without rounding; {BEYOND}": repeats,
     r"(?:the chunk of the stream was over|rows came one by one) \(rows: (?P<rows>\d+)(?:, mistakes: (?P<mistakes>\d+))?(?:, mean loss: [^)]*)?\): the stream can continue": of_the_stream,
-    rf"the margin is within a share of (?P<gap>{NUMBER}) of the largest possible": widest_margin,
+    rf"the margin is the largest possible, up to a relative error of (?P<gap>{NUMBER})": widest_margin,
     r"(?P<count>\d+) of \d+ problems cannot be separated: there is no largest margin, and the weights are those of SoftMargin\(\)\. Use SoftMargin instead": not_solved,
     r"\d+ of \d+ problems can be separated, but not by weights in floats: the margin is too small next to the values\. The weights that separate are in exact_weights_\. Consider centring the data": true,
     r"the weights of epoch (?P<kept>\d+) are kept, the best of (?P<epochs>\d+)": kept,

@@ -3,6 +3,8 @@
 import io
 import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -51,6 +53,26 @@ def test_the_report_is_the_same_each_time_but_for_the_seconds(told):
         return [re.sub(r" *\d+\.\d\d", "", line) for line in text.splitlines() if not line.startswith("Compiling")]
 
     assert timeless(report()) == timeless(told)
+
+
+@pytest.mark.long
+def test_no_time_in_the_table_is_spent_compiling(tmp_path):
+    script = (
+        "import io\n"
+        "from rich.console import Console\n"
+        "from rosenblatt.cli import demo\n"
+        "from rosenblatt.engine.jit import compile_seconds\n"
+        "table, seconds = demo._digits, []\n"
+        "def timed(console):\n"
+        "    seconds.append(compile_seconds()), table(console), seconds.append(compile_seconds())\n"
+        "demo._digits = timed\n"
+        "demo.run_demo(None, Console(file=io.StringIO()))\n"
+        "print(*seconds)"
+    )
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    before, after = map(float, done.stdout.split())
+    assert after == before > 0
 
 
 def test_the_figures_of_the_report_are_those_of_the_model(told):

@@ -124,7 +124,7 @@ def test_what_can_be_asked_without_an_engine_is_in_the_file():
     assert options["t"] == 5
     assert options["editable"] is False
     assert options["scene"] == Scene().as_dict() | {"view": "plane"}
-    assert options["answers"]["certificate"]["verdict"] == "separable"
+    assert options["answers"]["certificate"]["file"]["verdict"] == "separable"
     assert "from rosenblatt import" in options["answers"]["code"]
     assert [one["name"] for one in options["catalogue"]["learners"]] == ["Perceptron"]
 

@@ -20,10 +20,6 @@ def three_classes(n=60):
     return np.array([[0, 2], [-2, -1], [2, -1]])[y] + 0.3 * random.normal(size=(n, 2)), y
 
 
-def texts(ax):
-    return [text.get_text() for text in ax.texts if text.get_text()]
-
-
 def legend(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
@@ -37,15 +33,14 @@ def test_errors_draw_mistakes_and_errors_as_shares_of_the_rows():
     assert 0 < len(measured) < run.epochs
     assert (errors.get_xdata().tolist(), errors.get_ydata().tolist()) == ([*measured], [*measured.values()])
     assert mistakes.get_xdata().tolist() == list(range(1, run.epochs + 1))
-    assert legend(ax) == ["mistakes during the epoch", "error at its end"]
+    assert legend(ax) == ["mistakes during the epoch", "error at its end", f"stopped and kept: epoch {run.epochs}"]
 
 
 def test_errors_without_measurement_draw_the_mistakes_only():
     run = train(*OR, order="cyclic")
     assert run.errors == ()
     ax = plot_errors(run)
-    assert legend(ax) == ["mistakes during the epoch"]
-    assert f"stopped and kept: epoch {run.epochs}" in texts(ax)
+    assert legend(ax) == ["mistakes during the epoch", f"stopped and kept: epoch {run.epochs}"]
 
 
 def test_errors_mark_the_stopping_point_and_the_epoch_kept():
@@ -53,9 +48,9 @@ def test_errors_mark_the_stopping_point_and_the_epoch_kept():
     run = train(*XOR, keep="best", max_iter=4, tol=None, random_state=3)
     run = replace(run, errors=tuple(best_first), kept=2)
     ax = plot_errors(run)
-    assert texts(ax) == ["kept: epoch 2", "stopped: epoch 4"]
-    assert [list(line.get_xdata()) for line in ax.lines[-2:]] == [[4, 4], [2]]
-    assert list(ax.lines[-1].get_ydata()) == [0.25]
+    assert legend(ax)[2:] == ["kept: epoch 2", "stopped: epoch 4"]
+    assert [list(line.get_xdata()) for line in ax.lines[-2:]] == [[2], [4, 4]]
+    assert list(ax.lines[-2].get_ydata()) == [0.25]
 
 
 def test_errors_of_a_long_run_are_smoothed_around_their_mean():
@@ -80,7 +75,7 @@ def test_mistakes_stay_below_a_bound_that_is_drawn():
     ax = plot_mistakes(train(*OR, order="cyclic"), bound=30)
     (bound,) = [line for line in ax.lines if list(line.get_ydata()) == [30, 30]]
     assert bound.get_linestyle() == "--"
-    assert texts(ax) == ["at most 30"]
+    assert legend(ax) == ["mistakes made", "at most 30"]
     assert ax.get_ylim()[1] > 30
     assert ax.get_yscale() == "linear"
 
@@ -89,12 +84,12 @@ def test_mistakes_are_counted_on_a_logarithmic_scale_where_the_bound_is_far_away
     runs = [train(*OR, order="cyclic"), train(*OR, random_state=1)]
     ax = plot_mistakes(*runs, bound=[100, 1e6])
     assert ax.get_yscale() == "log"
-    assert texts(ax) == ["at most 100", "at most 1,000,000"]
+    assert legend(ax)[1::2] == ["at most 100", "at most 1,000,000"]
 
 
 def test_a_shared_bound_is_drawn_once():
     runs = [train(*OR, order="cyclic"), train(*OR, random_state=1)]
-    assert texts(plot_mistakes(*runs, bound=np.float64(50))) == ["at most 50"]
+    assert legend(plot_mistakes(*runs, bound=np.float64(50))).count("at most 50") == 1
 
 
 @pytest.mark.parametrize(
@@ -119,7 +114,7 @@ def test_training_error_is_drawn_beside_the_validation_error():
 
     run = train(X[:80], y[:80], validation=(X[80:], y[80:]), keep="best", callback=measure)
     ax = plot_errors(run, training=training)
-    assert legend(ax) == ["training error", "validation error"]
+    assert legend(ax)[:2] == ["training error", "validation error"]
     assert ax.lines[0].get_ydata().tolist() == training
     with pytest.raises(InvalidInput, match="one error for each epoch"):
         plot_errors(run, training=training[1:])

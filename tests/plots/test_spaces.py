@@ -72,7 +72,7 @@ def test_spaces_draw_the_hyperplane_left_and_the_weights_right():
     assert [point.get_xdata()[0], point.get_ydata()[0]] == model.coef_[0].tolist()
     (filled,) = right.patches
     assert filled.get_path().contains_point(model.coef_[0])
-    assert "$b$ = -1" in texts(right)
+    assert "$w$ = (2, 2), $b$ = -1" in legend(right)
     # One line for each row that is not at the origin, each where the row is a tie.
     lines = [line for line in right.lines if hasattr(line, "get_xy1")]
     ties = {tuple(np.round(np.array([line.get_xy1(), line.get_xy2()]) @ x - 1, 12)) for line in lines for x in X[1:]}
@@ -83,7 +83,7 @@ def test_spaces_draw_the_hyperplane_left_and_the_weights_right():
 def test_spaces_say_where_there_is_no_solution():
     X, y = logical("xor")
     _, right = plot_spaces(trace(X, y, max_iter=1, fit_intercept=False), X, y)
-    assert "no solution here" in texts(right)
+    assert "no solution here" in legend(right)
 
 
 def test_spaces_show_the_path_of_weights_without_a_bias():

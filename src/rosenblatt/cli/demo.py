@@ -34,8 +34,8 @@ Array = npt.NDArray[Any]
 SEED = 0
 WAYS: dict[Multiclass, str] = {
     "ovr": "each against rest",
-    "ovo": "every pair, scores added",
-    "ovo-vote": "every pair, a vote each",
+    "ovo": "pairs, scores added",
+    "ovo-vote": "pairs, by vote",
     "joint": "all ten at once",
 }
 
@@ -46,7 +46,8 @@ def run_demo(output: Path | None, console: Console) -> int:
     A terminal shows the epochs live, a file gets a few lines.
     """
     kind = "" if output is None else _check_output(output)
-    _compile()
+    for mode in WAYS:  # compiles every loop, to leave compiling out of the times in the table
+        _fit_digits(mode)
     run = _tumours(console)
     _digits(console)
     if output is not None:
@@ -70,18 +71,6 @@ def _check_output(output: Path) -> str:
     if kind not in kinds:
         raise InvalidInput(f"{output.name}: .{kind} is not a format for pictures. Choose one of {', '.join(kinds)}.")
     return kind
-
-
-# ------------------------------------------------------------------------------------------------------ compilation
-
-
-def _compile() -> None:
-    """Compile every loop, to leave compiling out of the reported times."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # not converged
-        Perceptron().fit(tumours(SEED).X, tumours(SEED).y)
-        for way in WAYS:
-            Perceptron(multiclass=way).fit(digits(SEED).X, digits(SEED).y)
 
 
 # ---------------------------------------------------------------------------------------------------------- tumours
@@ -148,6 +137,13 @@ def _geometry(console: Console, model: Any, data: Split) -> None:
 # ----------------------------------------------------------------------------------------------------------- digits
 
 
+def _fit_digits(mode: Multiclass) -> Any:
+    data = digits(SEED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the table shows why it stopped
+        return Perceptron(multiclass=mode, random_state=SEED).fit(data.X, data.y)
+
+
 def _digits(console: Console) -> None:
     data = digits(SEED)
     _say(console, "[bold]2. Which digit?[/] 1797 handwritten digits, 8 x 8 pixels each")
@@ -157,10 +153,7 @@ def _digits(console: Console) -> None:
     )
     rows, shares, sizes = [], {}, np.empty(0)
     for mode, way in WAYS.items():
-        model = Perceptron(multiclass=mode, random_state=SEED)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # the table shows why it stopped
-            model.fit(data.X, data.y)
+        model = _fit_digits(mode)
         run = model.run_
         shares[mode] = accuracy(data.y_test, model.predict(data.X_test))
         if mode == "ovo":
@@ -215,7 +208,7 @@ def _picture(run: Run) -> Any:
         "Three classes, each against the rest",
     )
     for ax, title in zip(axes.flat, titles, strict=True):
-        ax.set_title(title, loc="left", pad=24, fontsize=11, color=INK)
+        ax.set_title(title, loc="left", fontsize=11, color=INK)
     figure.get_layout_engine().set(w_pad=0.12, h_pad=0.12)
     return figure
 

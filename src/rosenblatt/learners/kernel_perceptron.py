@@ -231,8 +231,8 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     margin: float = real(default=0.0, text="Learn from a row while y f(x) <= margin.", least=0, range=(0.0, 5.0, 0.05))
     max_updates: float = real(
         default=np.inf,
-        text="Most updates of a row in a problem, that is the largest alpha, like C in a soft margin: a row that is "
-        "mistaken again and again is noise. With a limit the fit ends when no update is left to make. Streams ignore "
+        text="Maximum number of updates of a row in a problem, that is the largest alpha, like C in a soft margin: a "
+        "row that is mistaken again and again is noise. With a limit the fit ends when no update is left to make. Streams ignore "
         "it.",
         least=1,
         most=np.inf,

@@ -244,7 +244,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
         if parts:
             return " ".join(parts), False
         gap = max(float((1 - self.margin_ / ceiling).max()), 0.0) + np.finfo(float).eps / 2  # the quotient is rounded
-        return f"the margin is within a share of {rounded_up(gap, 1)} of the largest possible.", True
+        return f"the margin is the largest possible, up to a relative error of {rounded_up(gap, 1)}.", True
 
     def _record_of(self, table: Table, label: Array, sign: Array, seconds: float) -> Run:
         """Return the record of a fit: one look at all rows."""

@@ -6,8 +6,8 @@ colour-blind readers; classes differ by marker as well.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import Any, Literal
 
@@ -39,9 +39,8 @@ MAX_EPOCHS_WITH_DOTS = 40
 STYLES: dict[str, float] = {"paper": 1.0, "talk": 1.6}
 # Characters of a name; rows of a legend.
 MAX_NAME, MAX_LEGEND_ROWS = 60, 4
-# Width of a character and of a marker in a legend, in points.
-POINTS_PER_CHARACTER, POINTS_PER_MARK = 4.6, 26
-NO_SIGNS = str.maketrans("", "", "${}_^\\,")  # characters of a formula that are not printed
+# Room for the number of a row, in points.
+LABEL_WIDTH, LABEL_HEIGHT = 20, 13
 
 
 def new_figure(width: float = 5.0, height: float = 4.2, style: Style = "paper") -> Any:
@@ -82,6 +81,8 @@ def quiet_axes(ax: Axes | None, style: Style = "paper") -> Axes:
     ax = new_figure(style=style).subplots() if ax is None else ax
     if not hasattr(ax, "spines"):
         raise InvalidArgument(f"ax is {short_repr(ax)}, not axes of matplotlib. Pass axes, or None for new ones.")
+    if ax.figure.get_layout_engine() is None and ax.get_subplotspec() is not None:
+        ax.figure.figure.set_layout_engine("constrained")  # makes room for legends, titles and names
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(palette.AXES)
     ax.tick_params(colors=palette.AXES, labelcolor=INK, labelsize=8)
@@ -118,36 +119,46 @@ def as_trials(trials: Any) -> list[Trial]:
 
 
 def add_legend(ax: Axes) -> None:
-    """Add a legend above the axes, where it hides nothing, in as many columns as fit."""
+    """Add a legend between the axes and their title, in as many columns as fit; names that are too long are cut."""
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
         return
     look = {"frameon": False, "fontsize": 8, "labelcolor": INK, "handletextpad": 0.4, "columnspacing": 1.2}
+    look |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
     share = ax.get_position().width / 0.775  # of the figure's width: single axes take 0.775 of it
-    room = 72 * ax.figure.get_size_inches()[0] * min(share, 1.0) * 0.92
-    longest = max(map(_length, labels)) * POINTS_PER_CHARACTER + POINTS_PER_MARK
+    room = 0.82 * min(share, 1.0) * ax.figure.bbox.width  # the rest is for the names of the axis
     least = -(-len(labels) // MAX_LEGEND_ROWS)
-    columns = int(max(least, min(room // longest, 5 if len(labels) > 8 else 4, len(labels)), 1))
-    most = max(6, int((room / columns - POINTS_PER_MARK) / POINTS_PER_CHARACTER))
-    texts = [label if _is_formula(label) else _cut(label, most) for label in labels]
-    if len(set(texts)) < len(set(labels)):  # the cut texts are equal: begin where the labels differ
-        same = next(k for k, letters in enumerate(zip_longest(*labels)) if len(set(letters)) > 1)
-        texts = [label if _is_formula(label) else _cut(f"...{label[same:]}", most) for label in labels]
-    ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, **look)
+    most = max(least, min(len(labels), 5 if len(labels) > 8 else 4))
+    whole = [(labels, columns) for columns in range(most, least - 1, -1)]
+    for texts, columns in (*whole, *((_cut_all(labels, length), least) for length in range(48, 5, -3))):
+        if ax.legend(handles, texts, ncols=columns, **look).get_window_extent().width <= room:
+            break
+    # matplotlib keeps titles above child axes, but not above legends: an invisible child covers the legend.
+    ax.inset_axes([0, 0, 1, 1], visible=False).set_axes_locator(partial(_legend_box, ax))
 
 
-def _length(label: str) -> int:
-    """Return about how many characters of a label are printed; a command of a formula is one."""
-    return len(re.sub(r"\\[a-z]+", "m", label).translate(NO_SIGNS) if _is_formula(label) else label)
+def _legend_box(ax: Axes, _: Axes, renderer: Any) -> Any:
+    """Return the place of the legend of some axes in their figure; that of the axes themselves if it was removed."""
+    legend = ax.get_legend()
+    if legend is None:
+        return ax.get_position()
+    return legend.get_window_extent(renderer).transformed(ax.figure.transSubfigure.inverted())
 
 
-def _is_formula(label: str) -> bool:
-    return "$" in label.replace(r"\$", "")
+def _cut_all(labels: list[str], most: int) -> list[str]:
+    """Return names of at most so many characters; if they became equal, they begin where the labels differ."""
+    texts = [_cut(label, most) for label in labels]
+    if len(set(texts)) == len(set(labels)):
+        return texts
+    same = next(k for k, letters in enumerate(zip_longest(*labels)) if len(set(letters)) > 1)
+    return [_cut(f"...{label[same:]}", most) for label in labels]
 
 
 def _cut(label: str, most: int) -> str:
-    """Return a name, shortened in the middle since class names often differ at the end."""
+    """Return a name, shortened in the middle since class names often differ at the end; formulas stay whole."""
     text = label.replace(r"\$", "$")
+    if "$" in label.replace(r"\$", ""):
+        return label
     if len(text) > most and text.startswith("..."):
         text = text[:most]
     elif len(text) > most:
@@ -160,6 +171,22 @@ def add_text(ax: Axes, at: Any, text: str, offset: Any = (0, 0), **look: Any) ->
     box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
     look = {"color": INK, "bbox": box, "ha": "center", "va": "center"} | look
     ax.annotate(text, xy=tuple(at), xytext=tuple(offset), textcoords="offset points", fontsize=8, zorder=6, **look)
+
+
+def points_per_unit(ax: Axes) -> float:
+    """Return about how many points a unit of the data will take, once the layout has shrunk the axes."""
+    shortest = 72 / ax.figure.dpi * min(ax.bbox.width, ax.bbox.height)
+    return float(0.6 * shortest / max(np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())))
+
+
+def free_place(ax: Axes, places: Iterable[Array], taken: list[Array]) -> Array | None:
+    """Return the first place where the number of a row hits none of those taken, and add it to them; None if all do."""
+    for place in places:
+        gaps = points_per_unit(ax) * np.abs(np.reshape(taken, (-1, 2)) - place)
+        if np.all((gaps[:, 0] > LABEL_WIDTH) | (gaps[:, 1] > LABEL_HEIGHT)):
+            taken.append(place)
+            return place
+    return None
 
 
 def plane_points(X: Any, y: Any) -> tuple[Array, Array, Array]:
@@ -190,6 +217,8 @@ def frame_points(ax: Axes, points: Array) -> None:
     middle = (low + high) / 2
     ax.set(xlim=(middle[0] - half[0], middle[0] + half[0]), ylim=(middle[1] - half[1], middle[1] + half[1]))
     ax.set_aspect("equal", adjustable="box")
+    # No steps of 0.25, whose labels are long; on small axes one tick is better than many that overlap.
+    ax.locator_params(steps=[1, 2, 5, 10], min_n_ticks=1)
 
 
 def draw_classes(ax: Axes, points: Array, classes: Array, label: Array, names: Sequence[str] | None = None) -> None:

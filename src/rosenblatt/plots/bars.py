@@ -42,6 +42,16 @@ def plot_margins(model: Any, X: Any, y: Any, ax: Axes | None = None, *, bins: in
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from rosenblatt import AveragedPerceptron
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_margins
+    >>> X, y = logical("or")
+    >>> ax = plot_margins(AveragedPerceptron().fit(X, y), X, y)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['right (4)', 'mistakes (0)']
     """
     counts, edges = margin_bins(margins(model, X, y), bins)
     starts, width = edges[:-1], edges[1] - edges[0]
@@ -84,6 +94,15 @@ def plot_largest_weights(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> from rosenblatt.datasets import SPAM_WORDS, spam
+    >>> from rosenblatt.plots import plot_largest_weights
+    >>> ax = plot_largest_weights(Perceptron(shuffle=False).fit(*spam()), feature_names=SPAM_WORDS, top=3)
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['nigeria', 'of', 'viagra']
     """
     coef, _, classes = linear_parts(model)
     model = fitted(model)
@@ -137,6 +156,16 @@ def plot_confusion(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> from rosenblatt.datasets import spam
+    >>> from rosenblatt.plots import plot_confusion
+    >>> X, y = spam()
+    >>> ax = plot_confusion(Perceptron(shuffle=False).fit(X, y), X, y, class_names=["mail", "spam"])
+    >>> [text.get_text() for text in ax.get_xticklabels()]
+    ['mail', 'spam']
     """
     predictor = fitted(model)
     if not hasattr(predictor, "predict"):

@@ -22,7 +22,6 @@ from rosenblatt.plots.axes import (
     Axes,
     Style,
     add_legend,
-    add_text,
     as_trials,
     check_kind,
     named,
@@ -56,44 +55,43 @@ def plot_errors(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from rosenblatt import train
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_errors
+    >>> run = train(*logical("or"), order="cyclic")
+    >>> ax = plot_errors(run)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['mistakes during the epoch', 'stopped and kept: epoch 6']
     """
     check_kind(run, Run, "run", "model.run_, or what rosenblatt.train returns")
     ax = quiet_axes(ax, style)
     first, name = np.asarray(run.mistakes) / -(-run.trials // run.epochs), "mistakes during the epoch"
     if training is not None:
-        first, name = _training(training, run), "training error"
+        first, name = np.asarray(training, np.float64), "training error"
+        if first.shape != (run.epochs,):
+            fault = f"training has shape {first.shape}, but the run has {run.epochs} epochs."
+            raise InvalidInput(f"{fault} Pass one error for each epoch.")
     _curve(ax, np.arange(1, run.epochs + 1), first, COLOURS[0] if training is not None else COLOURS[6], name)
-    curve, kept, height = first, run.kept, float(first[run.kept - 1])
+    kept, height = run.kept, float(first[run.kept - 1])
     measured = [(epoch, error) for epoch, error in enumerate(run.errors, 1) if error is not None]
     if measured:
         epochs, curve = (np.array(column) for column in zip(*measured, strict=True))
         name, colour = ("error at its end", COLOURS[0]) if training is None else ("validation error", COLOURS[1])
         _curve(ax, epochs, curve, colour, name)
         height = dict(measured).get(kept, height)
-    ax.axvline(run.epochs, color=GREY, linewidth=1.0, linestyle=DASHES, zorder=1)
-    ax.plot(kept, height, "o", color=UPDATE, markersize=6, clip_on=False, zorder=5)
-    side, up = (-1 if kept > run.epochs / 2 else 1), (1 if height < max(curve.max(), first.max()) / 2 else -1)
-    text = f"kept: epoch {kept}" if kept != run.epochs else f"stopped and kept: epoch {kept}"
-    add_text(ax, (kept, height), text, (8 * side, 11 * up), ha="right" if side < 0 else "left")
+    when = f"kept: epoch {kept}" if kept != run.epochs else f"stopped and kept: epoch {kept}"
+    ax.plot(kept, height, "o", color=UPDATE, markersize=6, clip_on=False, zorder=5, label=when)
+    end = ax.axvline(run.epochs, color=GREY, linewidth=1.0, linestyle=DASHES, zorder=1)
     if kept != run.epochs:
-        high = max(float(first[-1]), float(curve[-1])) > max(curve.max(), first.max()) / 2
-        at = {"xycoords": ("data", "axes fraction"), "rotation": 90, "bbox": None, "color": GREY}
-        at["va"] = "bottom" if high else "top"
-        add_text(ax, (run.epochs, 0.02 if high else 0.98), f"stopped: epoch {run.epochs}", (7, 0), **at)
+        end.set_label(f"stopped: epoch {run.epochs}")
     ax.set(xlabel="epoch", ylabel="share of the rows", ylim=(0, None), xlim=(0.5, 1.04 * run.epochs + 0.5))
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     add_legend(ax)
     return ax
-
-
-def _training(errors: Sequence[float], run: Run) -> Array:
-    values = np.asarray(errors, np.float64)
-    if values.shape != (run.epochs,):
-        raise InvalidInput(
-            f"training has shape {values.shape}, but the run has {run.epochs} epochs. Pass one error for each epoch."
-        )
-    return values
 
 
 def plot_learning_curve(
@@ -125,6 +123,16 @@ def plot_learning_curve(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from rosenblatt import AveragedPerceptron
+    >>> from rosenblatt.datasets import noisy
+    >>> from rosenblatt.plots import plot_learning_curve
+    >>> X, y = noisy(400, 5, flip=0.1, seed=0)
+    >>> ax = plot_learning_curve(AveragedPerceptron(), X[:200], y[:200], X[200:], y[200:], [20, 60, 200])
+    >>> ax.lines[0].get_xdata().tolist()
+    [20, 60, 200]
     """
     n, truth = len(y), np.asarray(y)
     first = int(np.unique(truth, return_index=True)[1].max()) + 1  # rows until every class has appeared
@@ -145,7 +153,9 @@ def plot_learning_curve(
             steps, curve, "o-", color=COLOURS[k], linewidth=1.6, markersize=4, label=f"error on {name}", clip_on=False
         )
     ax.set(xscale="log", xlabel="rows to learn from", ylabel="share of the rows", ylim=(0, None))
+    ax.xaxis.get_major_locator().set_params(subs=(1, 2, 5) if steps.max() < 100 * steps.min() else (1,))
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.xaxis.set_minor_formatter("")
     ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     add_legend(ax)
     return ax
@@ -176,6 +186,15 @@ def plot_weights(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron, record
+    >>> from rosenblatt.datasets import SPAM_WORDS, spam
+    >>> from rosenblatt.plots import plot_weights
+    >>> ax = plot_weights(record(Perceptron(shuffle=False), *spam()), feature_names=SPAM_WORDS)
+    >>> ax.get_legend().get_texts()[0].get_text()
+    'viagra'
     """
     followed = as_trials(trials)
     if not followed or np.ndim(followed[0].w) != 1:
@@ -235,6 +254,17 @@ def plot_mistakes(
     ------
     InvalidInput
         If there are no records, or not one bound and label for each.
+
+    Examples
+    --------
+    >>> from rosenblatt import certify, train
+    >>> from rosenblatt.datasets import separable
+    >>> from rosenblatt.plots import plot_mistakes
+    >>> tasks = [separable(100, 5, margin) for margin in (0.3, 0.1)]
+    >>> bounds = [certify(X, y).mistake_bound for X, y in tasks]
+    >>> ax = plot_mistakes(*(train(X, y) for X, y in tasks), bound=bounds, labels=["margin 0.3", "margin 0.1"])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['margin 0.3', 'at most 29', 'margin 0.1', 'at most 220']
     """
     curves = [_cumulative(record) for record in records]
     shared = np.ndim(bound) == 0  # type: ignore[arg-type]
@@ -244,6 +274,9 @@ def plot_mistakes(
         colour = COLOURS[k % len(COLOURS)]
         ax.plot(presented, total, color=colour, linewidth=1.6, drawstyle="steps-post", label=names[k])
         ax.plot(presented[-1], total[-1], "o", color=colour, markersize=4, clip_on=False)
+        if bounds[k] is not None and (k == 0 or not shared):
+            look = {"color": GREY if shared else colour, "label": f"at most {bounds[k]:,.0f}"}
+            ax.axhline(bounds[k], linewidth=1.0, linestyle=DASHES, zorder=1, **look)
     _scale(ax, [int(total[-1]) for _, total in curves], [float(height) for height in bounds if height is not None])
     ax.set(xlabel="rows presented", ylabel="mistakes so far")
     ends = [float(presented[-1]) for presented, _ in curves]
@@ -251,14 +284,6 @@ def plot_mistakes(
         ax.set(xscale="log", xlim=(min(float(presented[1]) for presented, _ in curves) / 2, 1.3 * max(ends)))
     else:
         ax.set(xlim=(0, None))
-    for k, height in enumerate(bounds[:1] if shared else bounds):
-        if height is not None:
-            look = {"color": GREY if shared else COLOURS[k % len(COLOURS)]}
-            ax.axhline(height, linewidth=1.0, linestyle=DASHES, zorder=1, **look)
-            # On a logarithmic scale, the curves end at the right, where the label would hide them.
-            left = ax.get_xscale() == "log"
-            at = {"xycoords": ("axes fraction", "data"), "ha": "left" if left else "right", "va": "bottom"}
-            add_text(ax, (0.02 if left else 1, height), f"at most {height:,.0f}", (0, 3), **at, **look)
     add_legend(ax)
     return ax
 

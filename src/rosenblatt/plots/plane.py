@@ -85,6 +85,16 @@ def plot_boundary(
     InvalidInput
         If the data or the model is not two-dimensional, the weights are zero, or `hyperplanes` or `undecided` is set
         for a model that has no hyperplane for each problem.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_boundary
+    >>> X, y = logical("or")
+    >>> ax = plot_boundary(Perceptron(shuffle=False).fit(X, y), X, y, class_names=["false", "true"])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['closest row: 0.354', 'false', 'true']
     """
     points, classes, label = plane_points(X, y)
     seen = as_classifier(model, X, y)
@@ -143,6 +153,16 @@ def plot_trace(
     ------
     InvalidInput
         If the data are not two-dimensional, or no update gave a hyperplane.
+
+    Examples
+    --------
+    >>> from rosenblatt import trace
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_trace
+    >>> X, y = logical("or")
+    >>> ax = plot_trace(trace(X, y), X, y)
+    >>> ax.get_legend().get_texts()[0].get_text()
+    'after update 9, the last'
     """
     points, classes, label = plane_points(X, y)
     updates = [trial for trial in as_trials(trials) if trial.mistake]
@@ -202,6 +222,17 @@ def plot_mapped(
     Returns
     -------
     list of two matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rosenblatt import MaximumMargin
+    >>> from rosenblatt.datasets import circles
+    >>> from rosenblatt.plots import plot_mapped
+    >>> X, y = circles(80, factor=0.5, noise=0.06)
+    >>> plane, squares = plot_mapped(MaximumMargin().fit(np.square(X), y), X, y, np.square)
+    >>> squares.get_xlabel()
+    '$x_1^2$'
     """
     points, classes, label = plane_points(X, y)
     if mapping is None:
@@ -301,18 +332,13 @@ def draw_normal(ax: Axes, w: Array, b: float, points: Array) -> None:
     along = np.array([-unit[1], unit[0]])
     foot = middle - (middle @ w + b) / np.linalg.norm(w) * unit
     segments = [(at, at + 0.15 * size * unit) for at in foot + np.linspace(-0.4, 0.4, 17)[:, None] * size * along]
-    inside = [pair for pair in segments if _within(ax, pair[0], size) and _within(ax, pair[1], size)]
+    within = np.diff(limits)[:, 0] / 2 - 0.08 * size  # of the middle, with some room at the edge
+    inside = [pair for pair in segments if np.all(np.abs(np.array(pair) - middle) < within)]
     if inside:
         start, tip = max(inside, key=lambda pair: _distance(points, *pair))
         arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", xy=tuple(tip), xytext=tuple(start), arrowprops=arrow, zorder=5)
         add_text(ax, tip, "$w$", 9 * unit)
-
-
-def _within(ax: Axes, point: Array, size: float) -> bool:
-    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
-    edge = 0.08 * size
-    return bool(left + edge < point[0] < right - edge and low + edge < point[1] < high - edge)
 
 
 def _distance(points: Array, start: Array, end: Array) -> float:
@@ -324,18 +350,12 @@ def _distance(points: Array, start: Array, end: Array) -> float:
 
 def _closest(ax: Axes, w: Array, b: float, points: Array) -> None:
     """Draw the distance of the closest point from a hyperplane."""
-    unit = w / np.linalg.norm(w)
     signed = (points @ w + b) / np.linalg.norm(w)
     nearest = int(np.abs(signed).argmin())
-    point = points[nearest]
-    foot = point - signed[nearest] * unit
-    ax.plot([point[0], foot[0]], [point[1], foot[1]], color=INK, linewidth=1.2, linestyle=(0, (2, 1.5)), zorder=3)
+    foot = points[nearest] - signed[nearest] * w / np.linalg.norm(w)
+    look = {"color": INK, "linewidth": 1.2, "linestyle": (0, (2, 1.5)), "zorder": 3}
+    ax.plot(*np.array([points[nearest], foot]).T, label=f"closest row: {abs(signed[nearest]):.3g}", **look)
     draw_rings(ax, points[[nearest]], INK)
-    # Next to the middle of the segment, on the side with more room.
-    along = np.array([-unit[1], unit[0]])
-    centre = np.array([ax.get_xlim(), ax.get_ylim()]).mean(axis=1)
-    side = 16.0 if (centre - point) @ along >= 0 else -16.0
-    add_text(ax, (point + foot) / 2, f"{abs(signed[nearest]):.3g}", side * along)
 
 
 def _mapped(mapping: Callable[[Any], Any], rows: Array, width: int) -> Array:

@@ -20,7 +20,6 @@ from rosenblatt.plots.axes import (
     Axes,
     Style,
     add_legend,
-    add_text,
     check_kind,
     draw_classes,
     draw_line,
@@ -73,6 +72,16 @@ def plot_certificate(
     ------
     InvalidInput
         If the data are not two-dimensional, have another shape than the certificate says, or more than two classes.
+
+    Examples
+    --------
+    >>> from rosenblatt import certify
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_certificate
+    >>> X, y = logical("xor")
+    >>> ax = plot_certificate(certify(X, y), X, y)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['common point', 'class -1', 'class 1']
     """
     check_kind(certificate, Certificate, "certificate", "what rosenblatt.certify returns")
     points, classes, label = plane_points(X, y)
@@ -131,6 +140,15 @@ def plot_theory(theory: Theory, ax: Axes | None = None, *, style: Style = "paper
     ------
     InvalidInput
         If the run made no mistakes.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron, theory
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_theory
+    >>> ax = plot_theory(theory(*logical("or"), Perceptron(shuffle=False)))
+    >>> ax.get_legend().get_texts()[-1].get_text()
+    'at most 27 mistakes'
     """
     # Imported here: it loads scikit-learn, which no other plot needs.
     from rosenblatt.report.theory import Theory
@@ -154,8 +172,8 @@ def plot_theory(theory: Theory, ax: Axes | None = None, *, style: Style = "paper
         ax.plot(reach, floor, color=COLOURS[0], linewidth=1.0, linestyle=DASHES, label=r"at least $M\,\gamma$")
         ax.fill_between(reach, floor, cap, where=floor <= cap, color=SKY, alpha=0.1, linewidth=0, zorder=0)
         cross = (end, float(np.sqrt(theory.cap[0] + end * theory.radius**2)))
-        ax.plot(*cross, "o", color=INK, markersize=4, zorder=5)
-        add_text(ax, cross, f"at most {theory.bound:,} mistake{'' if theory.bound == 1 else 's'}", (-6, 10), ha="right")
+        text = f"at most {theory.bound:,} mistake{'' if theory.bound == 1 else 's'}"
+        ax.plot(*cross, "o", color=INK, markersize=4, zorder=5, label=text)
     if far:
         heights = np.concatenate([np.sqrt(theory.square), theory.alignment])
         low = min(float(heights[heights > 0].min()), theory.radius)

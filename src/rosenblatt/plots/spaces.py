@@ -32,8 +32,10 @@ from rosenblatt.plots.axes import (
     draw_line,
     draw_rings,
     frame_points,
+    free_place,
     named,
     plane_points,
+    points_per_unit,
     quiet_pair,
 )
 from rosenblatt.plots.plane import draw_normal
@@ -57,22 +59,10 @@ SMALLEST_AREA = 1e-12
 
 
 def solution_polygon(points: Array, sign: Array, b: float, box: Sequence[float]) -> Array:
-    """Return the weights in a box that make no mistakes, for a given bias.
+    """Return the corners of the open convex polygon of weights without mistakes, for a given bias; empty if none is.
 
-    Parameters
-    ----------
-    points : array of shape (n_samples, 2)
-    sign : array of shape (n_samples,)
-        +1 or -1.
-    b : float
-    box : (float, float, float, float)
-        Limits of w1, limits of w2.
-
-    Returns
-    -------
-    array of shape (n_corners, 2)
-        The corners of the open convex polygon y (w.x + b) > 0, in order; empty if there are no such weights. Only the
-        parts of its border on the border of the box belong to it: a tie is a mistake.
+    `box` has the limits of w1 and of w2. Only the parts of the border on the border of the box belong to the polygon: a
+    tie is a mistake.
     """
     left, right, low, high = box
     corners = np.array([[left, low], [right, low], [right, high], [left, high]], np.float64)
@@ -116,6 +106,16 @@ def plot_spaces(
     -------
     list of two matplotlib.axes.Axes
         Pattern space and weight space.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_spaces
+    >>> X, y = logical("or")
+    >>> patterns, weights = plot_spaces(Perceptron(shuffle=False).fit(X, y), X, y)
+    >>> [text.get_text() for text in weights.get_legend().get_texts()]
+    ['solutions (open)', '$w$ = (2, 2), $b$ = -1']
     """
     points, classes, label = plane_points(X, y)
     if classes.size != 2:
@@ -138,10 +138,9 @@ def plot_spaces(
     _draw_rows(right, points, label, b, corners)
     if len(path) > 1:
         right.plot(*path.T, color=UPDATE, linewidth=1.2, marker=".", markersize=4, zorder=4, label="path of $w$")
-    right.plot(*w, "o", color=INK, markersize=6, zorder=6, label=f"$w$ = ({w[0]:.3g}, {w[1]:.3g})")
+    text = f"$w$ = ({w[0]:.3g}, {w[1]:.3g}), $b$ = {b:.3g}"
+    right.plot(*w, "o", color=INK, markersize=6, zorder=6, label=text)
     right.plot(0, 0, "+", color=GREY, markersize=8, zorder=3)
-    if b or not np.array_equal(points, np.zeros_like(points)):
-        add_text(right, (0.98, 0.02), f"$b$ = {b:.3g}", xycoords="axes fraction", ha="right", va="bottom")
     if points.shape[0] <= MAX_NUMBERED:
         _number(left, points)
     add_legend(left)
@@ -185,8 +184,7 @@ def _box(points: Array, w: Array, b: float, path: Array) -> tuple[float, float, 
 def _draw_solutions(ax: Axes, corners: Array) -> None:
     """Fill the solutions, and dash their border, which does not belong to them; or write that there are none."""
     if not len(corners):
-        at = {"xycoords": "axes fraction", "va": "top", "ha": "left", "color": GREY}
-        add_text(ax, (0.02, 0.98), "no solution here", **at)
+        ax.plot([], [], " ", label="no solution here")
         return
     look = {"facecolor": SOLUTIONS, "alpha": SOLUTIONS_OPACITY, "linewidth": 0, "zorder": 1}
     ax.fill(*corners.T, label="solutions (open)", **look)
@@ -211,31 +209,27 @@ def _draw_rows(ax: Axes, points: Array, label: Array, b: float, corners: Array) 
         edge = ax.get_xlim()[1]
         taken: list[Array] = []
         for i in rows:
-            at = _visible(points[i], b, edge, taken)
+            x = points[i]
+            along = np.linspace(-3, 3, 400)[:, None] * edge * np.array([-x[1], x[0]]) / np.linalg.norm(x)
+            places = along - b * x / (x @ x)
+            inside = places[np.abs(places).max(axis=1) <= 0.86 * edge]
+            nearest_edge = inside[np.argsort(-np.abs(inside).max(axis=1), kind="stable")]
+            at = free_place(ax, nearest_edge, taken)
             if at is not None:
-                taken.append(at)
                 add_text(ax, at, f"$x_{{{i + 1}}}$", color=COLOURS[label[i]])
 
 
-def _visible(x: Array, b: float, edge: float, taken: list[Array]) -> Array | None:
-    """Return a point on the line of a row, near the edge of the plot and away from other labels."""
-    foot, along = -b * x / (x @ x), np.array([-x[1], x[0]]) / np.linalg.norm(x)
-    for far in (0.86, 0.74, 0.62, 0.5):
-        for way in (1, -1):
-            places = [foot + way * t * along for t in np.linspace(0, 3 * edge, 200)]
-            inside = [place for place in places if np.abs(place).max() <= far * edge]
-            if inside and all(np.linalg.norm(inside[-1] - other) > 0.14 * edge for other in taken):
-                return np.asarray(inside[-1])
-    return None
-
-
 def _number(ax: Axes, points: Array) -> None:
-    """Write the number of each row next to it; rows at the same point share a label."""
+    """Write the number of each row next to it, where there is room; rows at the same point share a label."""
     places: dict[tuple[float, ...], list[str]] = {}
     for i, point in enumerate(points, start=1):
         places.setdefault(tuple(point.tolist()), []).append(f"$x_{{{i}}}$")
+    corners = 9 / points_per_unit(ax) * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    taken: list[Array] = []
     for point, names in places.items():
-        add_text(ax, point, ", ".join(names), (9, 9), bbox=None)
+        at = free_place(ax, point + corners, taken)
+        if at is not None:
+            add_text(ax, point, ", ".join(names), 9 * np.sign(at - point), bbox=None)
 
 
 # -------------------------------------------------------------------------------------------------------- one update
@@ -273,6 +267,16 @@ def plot_update(
     Returns
     -------
     list of two matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from rosenblatt import trace
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_update
+    >>> X, y = logical("or")
+    >>> plane, arrows = plot_update(trace(X, y), X, y, number=8)
+    >>> [text.get_text() for text in arrows.get_legend().get_texts()]
+    ['$w$ before', 'step along $x_{3}$', '$w$ after']
     """
     points, classes, label = plane_points(X, y)
     trial, before = _update(as_trials(trials), number, points)
@@ -373,6 +377,16 @@ def plot_losses(X: Any, y: Any, start: Any, end: Any, axes: Any = None, *, style
     -------
     list of two matplotlib.axes.Axes
         For the misclassified rows, and below them for the loss.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> from rosenblatt.datasets import logical
+    >>> from rosenblatt.plots import plot_losses
+    >>> X, y = logical("or")
+    >>> counts, losses = plot_losses(X, y, ([0.0, 0.0], -1.0), Perceptron(shuffle=False).fit(X, y))
+    >>> losses.get_xlabel()
+    'from start (0) to end (1)'
     """
     table = as_table(X)
     classes, label = as_labels(y, table.shape[0])
@@ -400,28 +414,15 @@ def plot_losses(X: Any, y: Any, start: Any, end: Any, axes: Any = None, *, style
         add_legend(ax)
     upper.set(ylabel="rows", xlim=(-0.25, 1.25))
     upper.yaxis.get_major_locator().set_params(integer=True)
-    lower.set(ylabel=r"sum of $\max(0, -y f(x))$", xlabel="place on the line from start (0) to end (1)")
+    lower.set(ylabel=r"sum of $\max(0, -y f(x))$", xlabel="from start (0) to end (1)")
     return [upper, lower]
 
 
 def step_counts(first: Array, last: Array, low: float, high: float) -> tuple[Array, Array, Array]:
-    """Count misclassified rows along a line, exactly.
+    """Count the misclassified rows on a line from low to high, exactly; `first` and `last` are y f(x) at 0 and at 1.
 
-    Parameters
-    ----------
-    first, last : arrays of shape (n_samples,)
-        y f(x) of each row at 0 and at 1.
-    low, high : float
-        Ends of the line.
-
-    Returns
-    -------
-    jumps : array of shape (n_jumps,)
-        Where a row has y f(x) = 0, in order, between the ends.
-    counts : int array of shape (n_jumps + 1,)
-        Rows with y f(x) <= 0 between the jumps.
-    at_jumps : int array of shape (n_jumps,)
-        The same at each jump, where the row that changes sides is a tie, and counts.
+    Returns the places where some row has y f(x) = 0, in order; the rows with y f(x) <= 0 between these jumps, one count
+    more; and the same at each jump, where the row that changes sides is a tie, and counts.
     """
     slope = last - first
     moving = slope != 0

@@ -54,7 +54,7 @@ LIMITED_KERNEL = PERCEPTRON | {
     Stop.TRAINING: "no update was left to make: every row has its margin, or has been updated as often as a row may be",
 }
 LOSS = _SHARED | {
-    Stop.SEPARATED: "{under}{rows} has the margin that it should: an epoch passed without an update{totals}",
+    Stop.SEPARATED: "{under}{rows} has the required margin: an epoch passed without an update{totals}",
     Stop.EPOCHS: "the last allowed epoch was over, with a mean loss of {loss:.3g} in it{less_loss}",
     Stop.TRAINING: "{objective} stopped falling: {patience} in a row did not lower it{by}",
 }
