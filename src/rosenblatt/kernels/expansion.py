@@ -50,7 +50,7 @@ class Expansion:
         return cls(objects[:0], none, np.zeros((problems, 0)), np.zeros(problems, np.int64), log)
 
     def check(self) -> None:
-        """Raise a `Fault` unless the arrays fit together; the caller checks the vectors of a file."""
+        """Raise a `Fault` unless the arrays fit together; the caller checks the vectors."""
         problems, count, log = np.size(self.trials), np.size(self.rows), self.log
         check_array("the trials", self.trials, "l", (problems,))
         check_array("the coefficients", self.coef, "d", (problems, count))
@@ -67,8 +67,6 @@ class Expansion:
         check_array("trial of the log", log.trial, "l", length)
         inside = np.all((log.trial >= 0) & (log.trial < self.trials[log.problem]))
         expect(inside, "trial of the log is beyond the trials of the expansion")
-        size = np.shape(self.vectors)[:1]
-        expect(size == (count,), f"the vectors of the expansion has shape {size}, where {(count,)} belongs. Fit again")
 
     def summed(self) -> Array:
         """Return the coefficients of the sum of f_p over all trials. The sum is exact where the steps are."""

@@ -710,6 +710,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         learned.check()
         self._check_support(learned.vectors, count)
         if self.budget is not None:
+            check_record("the memory", self._memory, BudgetState)
             self._memory.check(int(self.budget), self.budget_rule, learned)
         self._expose()
 
@@ -717,6 +718,8 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         """Raise an error unless the loops can read the expansion: whoever has the model can replace it."""
         with refuse_replaced():
             self._expansion.check()
+            size, rows = np.shape(self._expansion.vectors)[:1], self._expansion.rows.size
+            expect(size == (rows,), f"the expansion has vectors of shape {size}, where {(rows,)} belongs")
             if "_memory" in self.__dict__:
                 self._memory.check(self._memory.born.size, self._memory.rule, self._expansion)
 
