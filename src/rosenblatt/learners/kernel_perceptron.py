@@ -232,8 +232,8 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     max_updates: float = real(
         default=np.inf,
         text="Maximum number of updates of a row in a problem, that is the largest alpha, like C in a soft margin: a "
-        "row that is mistaken again and again is noise. With a limit the fit ends when no update is left to make. Streams ignore "
-        "it.",
+        "row that is mistaken again and again is noise. With a limit the fit ends when no update is left to make. "
+        "Streams ignore it.",
         least=1,
         most=np.inf,
         wanted="a number from 1, infinity for no limit",
