@@ -984,6 +984,21 @@ def test_a_link_holds_five_hundred_points_and_python_reads_it(alone, lab):
     assert lab.t == 1
 
 
+EXERCISES = json.loads((STATIC.parent / "exercises.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda one: one["id"])
+def test_the_exported_lab_knows_when_an_exercise_is_solved(alone, exercise):
+    result = "$('.exercises .result')?.textContent"
+    alone.open("data=or")
+    alone.page.get_by_role("tab", name="Exercises").click()
+    alone.page.get_by_role("button", name=f"Start: {exercise['title']}").click(timeout=5000)
+    alone.wait(f"{result}.startsWith('Not yet')")
+    alone.page.goto("about:blank")
+    alone.open(f"{exercise['solution']}&exercise={exercise['id']}")  # what a student hands in
+    alone.wait(f"{result}.startsWith('Solved, with {exercise['result']}')")
+
+
 MODES = [
     ("data=or&t=9", [[], ["t"], ["c"], ["s"], ["?"], ["x"], ["e"], ["p"]]),
     ("data=xor&t=6", [[], ["c"]]),

@@ -5,6 +5,7 @@ The learners and their parameters, with the ranges of the sliders, are those tha
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from itertools import combinations_with_replacement
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -545,11 +547,18 @@ def catalogue() -> dict[str, Any]:
         ],
         "run": [SEED.described(), EPOCHS.described()],
         "chapters": chapters(),
+        "exercises": exercises(),
         "limits": {"points": MAX_POINTS, "trials": MAX_TRIALS, "largest": LARGEST},
         "endings": endings(),
         "remedies": {rule.of.__name__: rule.of.remedy for rule in RULES},
         "version": version("rosenblatt"),
     }
+
+
+def exercises() -> list[dict[str, Any]]:
+    """Return the exercises that check themselves, without their solutions."""
+    text = Path(__file__).with_name("exercises.json").read_text(encoding="utf-8")
+    return [{key: value for key, value in one.items() if key != "solution"} for one in json.loads(text)]
 
 
 def endings() -> dict[str, Any]:

@@ -319,7 +319,7 @@ def small_catalogue(scene: Scene) -> dict[str, Any]:
     """Return only the entries of the catalogue that a scene uses."""
     whole = catalogue()
     data = [DATA[scene.data].described()] if scene.data in DATA else []
-    return whole | {"data": data, "learners": [scene.traits.described()], "chapters": []}
+    return whole | {"data": data, "learners": [scene.traits.described()], "chapters": [], "exercises": []}
 
 
 def scene_of(estimator: Any, X: Any, y: Any) -> tuple[Subject, Scene]:

@@ -43,7 +43,7 @@ export function defaultScene() {
 
 /** @returns {Look} */
 export function defaultLook() {
-  return { t: 0, view: "sphere", chapter: 0, hide: [], theme: "", speed: 4, projector: false };
+  return { t: 0, view: "sphere", chapter: 0, exercise: "", hide: [], theme: "", speed: 4, projector: false };
 }
 
 /** @param {any} value */
@@ -309,6 +309,7 @@ export function lookOf(given) {
   };
   look.t = whole(given.t, 0);
   look.chapter = whole(given.chapter, 0);
+  look.exercise = String(given.exercise ?? "");
   look.speed = whole(given.speed, look.speed);
   if (["sphere", "slice", "plane"].includes(given.view)) look.view = given.view;
   const hide = Array.isArray(given.hide) ? given.hide : String(given.hide ?? "").split(",");

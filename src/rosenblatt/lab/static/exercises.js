@@ -1,66 +1,74 @@
 // @ts-check
-/** Exercises: a scene to change until a number of its run reaches a goal. The address of the page is the result. */
+/**
+ * Exercises that check themselves: a scene to change until all conditions on it hold. What is handed in is the address,
+ * which has the scene and the name of the exercise: whoever opens it sees the same result.
+ */
 import { button, make } from "./elements.js";
 
 /** @typedef {import("./types").Exercise} Exercise */
 /** @typedef {import("./types").Scene} Scene */
 /** @typedef {import("./types").Run} Run */
+/** @typedef {import("./types").Ask} Ask */
+/** @typedef {Record<string, number | boolean>} Quantities */
 
-/** @type {(keyof Scene)[]} */
-const FIXED = ["data", "learner", "features", "order", "params", "start", "points"];
+/** @type {Record<string, (a: any, b: any) => boolean>} */
+const RELATIONS = { "=": (a, b) => a === b, ">=": (a, b) => a >= b, "<=": (a, b) => a <= b };
+
+/** The points of a run, each with its class. @param {Run} run */
+const pointsIn = (run) =>
+  Array.from(run.y, (c, i) => [...run.X.subarray(i * run.d, (i + 1) * run.d), run.about.numbers?.[c] ?? c]);
+
+/** The largest absolute value of whole numbers; infinite if one is not whole. @param {number[]} values */
+const wholeUpTo = (values) => (values.every(Number.isInteger) ? Math.max(0, ...values.map(Math.abs)) : Infinity);
 
 /**
- * Return what a run says about an exercise: whether its goal is reached, and a sentence.
- * @param {Exercise} exercise
+ * Return every quantity of the conditions.
+ * @param {Run} first  of the scene that the exercise starts from
+ * @param {Run} run
  * @param {Scene} scene
- * @param {{updates: number, bound: number | null, gamma: number | null, ending: string}} run
+ * @param {Ask} ask
+ * @returns {Promise<Quantities>}
  */
-export function assess(exercise, scene, run) {
-  const changed = broken(exercise, scene);
-  if (changed) return { reached: false, sentence: changed };
-  const value = run[exercise.measure];
-  const name = exercise.measure === "bound" ? "the bound" : exercise.measure;
-  const text = value === null ? `there is no ${exercise.measure}` : `${name} = ${Number(value.toPrecision(6))}`;
-  if (run.ending !== "separated")
-    return { reached: false, sentence: `Not yet: the run does not end without a mistake; ${text}.` };
-  const reached = value !== null && (exercise.least ? value >= exercise.goal : value > 0 && value <= exercise.goal);
-  const goal = `${exercise.least ? "at least" : "at most"} ${exercise.goal}`;
-  return { reached, sentence: reached ? `Solved: ${text}.` : `Not yet: ${text}, and the goal is ${goal}.` };
+async function quantitiesOf(first, run, scene, ask) {
+  const [before, now] = [pointsIn(first), pointsIn(run)];
+  const text = (/** @type {number[][]} */ points) => points.map(String);
+  const moves = now.slice(0, before.length).map((p, i) => Math.hypot(p[0] - before[i][0], p[1] - before[i][1]));
+  const [plain, mapped] = await Promise.all(
+    ["none", "quadratic"].map((features) => ask("certificate", { ...scene, features, race: [] })),
+  );
+  return {
+    points: now.length,
+    distinct: new Set(now.map((p) => String(p.slice(0, -1)))).size === now.length,
+    "same points": String(text(now).sort()) === String(text(before).sort()),
+    "old points kept": String(text(now.slice(0, before.length))) === String(text(before)),
+    "moved points": moves.filter((move) => move > 0).length,
+    "distance moved": Math.max(...moves),
+    "whole numbers up to": wholeUpTo(now.flatMap((p) => p.slice(0, -1))),
+    "start up to": wholeUpTo(scene.start ?? []),
+    mistakes: run.mistakes[run.ended],
+    updates: run.mistake.subarray(0, run.ended).filter((bits) => bits & 2).length,
+    epochs: run.recorded.about.epochs_end.length,
+    cycle: run.about.cycle ?? 0,
+    separable: plain.file.verdict === "separable",
+    "separable by quadratic features": mapped.file.verdict === "separable",
+    bound: Number(plain.file.mistake_bound ?? Number.NaN),
+  };
 }
 
-/**
- * Return which rule of an exercise a scene breaks; empty if none.
- * @param {Exercise} exercise
- * @param {Scene} scene
- */
-function broken(exercise, scene) {
-  /** @type {Partial<Scene> & {points: number[][]}} */
-  const given = { params: {}, features: "none", start: null, points: [], ...exercise.scene };
-  const other = FIXED.filter((key) => key !== exercise.may_change).find(
-    (key) => JSON.stringify(scene[key] ?? given[key]) !== JSON.stringify(given[key]),
-  );
-  if (other)
-    return `Only the ${exercise.may_change} may be changed, and the ${other} differs. Open the exercise again.`;
-  const start = scene.start ?? [];
-  if (exercise.length && Math.hypot(...start) > exercise.length * (1 + 1e-9)) {
-    return `The start is ${Math.hypot(...start).toPrecision(3)} from the origin, and ${exercise.length} is allowed.`;
-  }
-  const points = scene.points ?? [];
-  const kept = given.points.filter((point) => points.some((one) => JSON.stringify(one) === JSON.stringify(point)));
-  if (
-    exercise.may_change === "points" &&
-    Math.max(points.length, given.points.length) - kept.length > exercise.points
-  ) {
-    return `More than ${exercise.points} point was added or moved. Open the exercise again.`;
-  }
-  return "";
+/** @param {[string, string, number | boolean]} condition @param {Quantities} found */
+function shortfall([name, relation, goal], found) {
+  const value = found[name];
+  if (RELATIONS[relation](value, goal)) return "";
+  if (typeof goal === "boolean") return goal ? `not ${name}` : name;
+  const shown = Number.isFinite(value) ? Number(Number(value).toPrecision(4)) : "none";
+  return `${name}: ${shown}, and it must be ${{ "=": "", ">=": "at least ", "<=": "at most " }[relation] ?? ""}${goal}`;
 }
 
 /**
  * Create the list of exercises.
  * @param {Element} host
  * @param {Exercise[]} exercises
- * @param {{open: (exercise: Exercise) => void, share: () => void}} acts
+ * @param {{ask: Ask, run: (address: string) => Promise<Run>, open: (exercise: Exercise) => void, share: () => void}} acts
  */
 export function exercisePanel(host, exercises, acts) {
   const result = make("p", { class: "result", role: "status" });
@@ -72,11 +80,13 @@ export function exercisePanel(host, exercises, acts) {
       make(
         "li",
         { class: one === current ? "current" : "" },
-        make("p", {}, `Lecture ${one.lecture}. ${one.text}`),
-        one === current ? result : button("Open", `Open exercise ${one.name}`, () => open(one)),
+        make("h4", {}, one.title),
+        make("p", {}, make("span", { class: "soft" }, `Lecture ${one.lecture}. `), one.task),
+        one === current ? result : "",
+        startButton(one),
       ),
     );
-    const how = "Each starts from a scene that you change. The lab says when the goal is reached; hand in the link.";
+    const how = "Change the scene until the lab says that it is solved, and hand in the link.";
     host.replaceChildren(
       make("h3", {}, "Exercises"),
       make("p", { class: "soft" }, how),
@@ -85,27 +95,44 @@ export function exercisePanel(host, exercises, acts) {
   }
 
   /** @param {Exercise} exercise */
-  function open(exercise) {
-    current = exercise;
-    result.replaceChildren();
+  function startButton(exercise) {
+    const label = exercise === current ? "Start again" : "Start";
+    return button(label, exercise.title, () => start(exercise), { "aria-label": `${label}: ${exercise.title}` });
+  }
+
+  /** @param {Exercise} exercise */
+  function start(exercise) {
+    resume(exercise.id);
     acts.open(exercise);
+  }
+
+  /** Go on with an exercise. @param {string} id */
+  function resume(id) {
+    current = exercises.find((one) => one.id === id) ?? null;
+    result.replaceChildren();
     show();
   }
 
+  /**
+   * Say whether a scene solves the exercise, and what is missing.
+   * @param {Scene} scene
+   * @param {Run} run
+   */
+  async function check(scene, run) {
+    const exercise = current;
+    if (!exercise) return;
+    const first = await acts.run(exercise.scene);
+    const found = await quantitiesOf(first, run, scene, acts.ask);
+    if (exercise !== current) return;
+    const same = (/** @type {Partial<Scene>} */ one) => JSON.stringify([one.learner, one.params ?? {}, one.order]);
+    const missing = exercise.check.map((condition) => shortfall(condition, found)).filter(Boolean);
+    if (same(first.about.scene) !== same(run.about.scene)) missing.unshift("the learner or its settings were changed");
+    result.classList.toggle("reached", !missing.length);
+    if (missing.length) return result.replaceChildren(`Not yet: ${missing.join("; ")}.`);
+    const handed = `Solved, with ${exercise.result} ${found[exercise.result]}. `;
+    result.replaceChildren(handed, button("Link to hand in", "Share this solution", acts.share));
+  }
+
   show();
-  return {
-    /** Go on with the exercise of an address. @param {string} name */
-    resume(name) {
-      current = exercises.find((one) => one.name === name) ?? null;
-      show();
-    },
-    /** Compare a run with the goal. @param {Scene} scene @param {Parameters<typeof assess>[2]} run */
-    check(scene, run) {
-      if (!current) return;
-      const { reached, sentence } = assess(current, scene, run);
-      result.classList.toggle("reached", reached);
-      result.replaceChildren(sentence);
-      if (reached) result.append(" ", button("Copy the link", "Copy the link to this solution", acts.share));
-    },
-  };
+  return { resume, check };
 }

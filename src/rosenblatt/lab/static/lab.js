@@ -7,6 +7,7 @@ import { sceneControls } from "./controls.js";
 import { dataDialog, helpDialog } from "./dialogs.js";
 import { createEditor, pointsOf } from "./editor.js";
 import { button, make } from "./elements.js";
+import { exercisePanel } from "./exercises.js";
 import { exportEntries } from "./exports.js";
 import { frameAt, isStraight, readArrays, readRun, weightsOf } from "./frames.js";
 import { bindKeys } from "./keys.js";
@@ -177,6 +178,14 @@ function createLab(root, ask, options, catalogue, editable) {
         step: (step) => walk(step.t),
         predict: (step, answered) => prediction.ask(step?.t ?? 0, answered),
         leave: leaveTour,
+      })
+    : null;
+  const exercises = editable
+    ? exercisePanel(frame.tabs.panel("Exercises"), catalogue.exercises ?? [], {
+        ask,
+        run: async (text) => readRun(await ask("run", fromAddress(text, catalogue).scene)),
+        open: openExercise,
+        share: () => frame.share.box.toggleAttribute("open", true),
       })
     : null;
 
@@ -357,6 +366,7 @@ function createLab(root, ask, options, catalogue, editable) {
     time.load(run, last());
     refit = false;
     go(look.t);
+    if (look.exercise) exercises?.check(scene, run);
     if (note) judge(note);
     note = "";
     root.dataset.ready = "true";
@@ -571,6 +581,15 @@ function createLab(root, ask, options, catalogue, editable) {
     store.replace(scene);
   }
 
+  /** @param {import("./types").Exercise} exercise */
+  function openExercise(exercise) {
+    const { scene } = fromAddress(exercise.scene, catalogue);
+    look = { ...look, t: 0, chapter: 0, hide: [], exercise: exercise.id };
+    root.classList.remove("touring");
+    hideParts(root, look.hide);
+    store.replace(scene);
+  }
+
   function leaveTour() {
     look = { ...look, chapter: 0, hide: [] };
     root.classList.remove("touring");
@@ -729,6 +748,10 @@ function createLab(root, ask, options, catalogue, editable) {
       root.classList.add("touring");
       frame.tabs.open("Tour");
       tour?.resume(look.chapter);
+    }
+    if (look.exercise) {
+      frame.tabs.open("Exercises");
+      exercises?.resume(look.exercise);
     }
   }
 

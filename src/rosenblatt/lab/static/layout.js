@@ -7,7 +7,7 @@ import { className, colourOf, isStraight } from "./frames.js";
 import { SPACES } from "./weights.js";
 
 const CLASSES = 4;
-const TABS = ["Curves", "Trials", "Python", "Proof", "Tour"];
+const TABS = ["Curves", "Trials", "Python", "Proof", "Tour", "Exercises"];
 
 /**
  * Create a group of buttons, one of them pressed.

@@ -45,6 +45,7 @@ export interface Look {
   t: number;
   view: string;
   chapter: number;
+  exercise: string; // its name; empty without one
   hide: string[];
   theme: string;
   speed: number;
@@ -106,6 +107,7 @@ export interface Catalogue {
   features: (Named & { controls?: Control[] })[];
   run?: Control[];
   chapters: Chapter[];
+  exercises?: Exercise[];
   limits: { points: number; trials: number; largest: number };
   endings: Record<string, any>; // why a run ended, with placeholders
   remedies: Record<string, string>; // against weights that grow without end, by rule
@@ -365,15 +367,13 @@ export interface CheckedScene {
   multiclass: string;
 }
 
+/** An exercise that checks itself. */
 export interface Exercise {
-  name: string; // in addresses
+  id: string; // in addresses
   lecture: number;
-  text: string;
-  scene: Partial<Scene>;
-  may_change: "start" | "points" | "features" | "params";
-  measure: "updates" | "bound" | "gamma";
-  goal: number;
-  least: boolean; // whether the number must be at least the goal, or at most
-  points: number; // that may be added or moved
-  length: number; // of the start, at most; 0: any
+  title: string;
+  task: string;
+  scene: string; // the address that it starts from
+  check: [string, string, number | boolean][]; // a quantity, a relation and its goal
+  result: string; // the quantity to hand in
 }
