@@ -82,10 +82,13 @@ function betweenText(lower, upper) {
 }
 
 /**
- * Return numbers with the decimals that the largest has: what is zero up to rounding is 0.
- * @param {number[]} values
+ * Return weights with the decimals that the largest has: what is zero up to rounding is 0. Any positive multiple of a
+ * separator is one, so that very large and small ones are divided by the largest.
+ * @param {number[]} weights
  */
-function roundedTexts(values) {
+function roundedTexts(weights) {
+  const size = Math.max(...weights.map(Math.abs));
+  const values = size < 1e-3 || size >= 1e5 ? weights.map((value) => value / (size || 1)) : weights;
   const largest = Math.max(...values.map(Math.abs));
   const unit = largest > 0 ? 10 ** (Math.floor(Math.log10(largest)) + 1 - SHOWN_DIGITS) : 1;
   return values.map((value) => String(Number((Math.round(value / unit) * unit).toPrecision(SHOWN_DIGITS)) + 0));

@@ -243,7 +243,9 @@ export function sphereView(host, editor) {
       if (!polygon.length) return run?.about.w_star ? "" : "No direction is right for every point.";
       const inside = normals.every((n) => dot3(n, now.w) > 0);
       const angle = (Math.acos(Math.min(1, dot3(unit3(now.w), unit3(run?.about.w_star ?? now.w)))) * 180) / Math.PI;
-      return `w is ${inside ? "a solution" : "no solution yet"}: ${short(angle)}\u00b0 from the widest margin.`;
+      // Of an arc cosine near 1, half of the digits are rounding.
+      const far = angle < 1e-4 ? "the direction of" : `${short(angle)}\u00b0 from`;
+      return `w is ${inside ? "a solution" : "no solution yet"}: ${far} the widest margin.`;
     },
   };
 
