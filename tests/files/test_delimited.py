@@ -137,6 +137,15 @@ def test_what_is_missing_is_zero_or_the_mean(file):
     assert np.allclose(rows, [[0, 0], [0, 0], [1, 0]])
 
 
+@pytest.mark.parametrize(
+    ("columns", "fault"),
+    [({"u": "weight", "v": "weight"}, "several weights, u, v"), ({"y": "weight"}, "'y' is the label and cannot be")],
+)
+def test_one_column_is_the_weight_and_it_is_not_the_label(file, columns, fault):
+    with pytest.raises(InvalidInput, match=fault):
+        open_source([file("u,v,x,y\n1,2,3,a\n2,1,4,b\n")], columns=columns, label="y")
+
+
 def test_weights_are_a_column(file):
     path = file("a,w,y\n1,2,0\n3,0.5,1\n5,-1,1\n")
     assert read(path, columns={"w": "weight"}, on_error="skip")[2] == [2, 0.5]

@@ -290,7 +290,12 @@ def decide_columns(
         if kind not in KINDS:
             reject("columns", kind, f"one of {', '.join(KINDS)}")
         kinds[number] = kind
+    weights = [name for name, kind in zip(names, kinds, strict=True) if kind == "weight"]
+    if len(weights) > 1:
+        raise InvalidInput(f"columns has several weights, {listed(weights)}, and a row has one. Choose one of them.")
     if label is not None:
+        if kinds[label] == "weight":
+            raise InvalidInput(f"{names[label]!r} is the label and cannot be the weight, too. Choose another column.")
         kinds[label] = "label"
     if not set(kinds) & {"number", "category", "text"}:
         raise InvalidInput(
