@@ -169,7 +169,7 @@ def test_the_program_is_pythons():
         {"learner": "Percepton"},
         {"data": "nor"},
         {"order": "sorted"},
-        {"features": "cubic"},
+        {"features": "quintic"},
         {"epochs": 0},
         {"seed": -1},
         {"params": {"eta0": -1}},

@@ -55,7 +55,7 @@ def test_the_page_and_its_parts_are_served(client):
 def test_each_question_is_answered(client):
     run = load(post(client, "run", {"data": "or"}).content)
     assert run["W"][-1, 0].tolist() == [2, 2, -1]
-    assert post(client, "certificate", {"data": "xor"}).json()["common_exact"] == ["1/2", "1/2"]
+    assert post(client, "certificate", {"data": "xor"}).json()["file"]["multipliers"] == ["1"] * 4
     assert load(post(client, "surface", {"data": "moons", "t": 9, "way": "average"}).content)["label"].shape == (4096,)
     assert post(client, "code", {"t": 3}).text.startswith("from rosenblatt import")
     page = post(client, "page", {"data": "xor", "t": 3})

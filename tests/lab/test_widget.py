@@ -95,7 +95,7 @@ def test_the_kernel_answers_the_page(lab):
     content, buffers = ask(lab, "run", {"data": "or"})
     assert content["bytes"]
     assert load(buffers[0])["W"][-1, 0].tolist() == [2, 2, -1]
-    assert ask(lab, "certificate", {"data": "xor"})[0]["answer"]["verdict"] == "overlapping"
+    assert ask(lab, "certificate", {"data": "xor"})[0]["answer"]["file"]["verdict"] == "overlapping"
     assert ask(lab, "code", {"t": 2})[0]["answer"].startswith("from rosenblatt")
     assert len(ask(lab, "catalogue")[0]["answer"]["chapters"]) == 5
 

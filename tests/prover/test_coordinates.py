@@ -11,7 +11,6 @@ from rosenblatt.prover.exact.clock import Deadline, OutOfTime
 from rosenblatt.prover.exact.numbers import exact_table
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search.coordinates import (
-    SAMPLE_ROWS,
     AffineView,
     CompactRows,
     RowSpaceView,
@@ -22,6 +21,7 @@ from rosenblatt.prover.search.coordinates import (
     sample_rows,
     standardised,
 )
+from rosenblatt.prover.search.limits import SAMPLE_ROWS
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.standard_normal((40, 3)) * [1.0, 100.0, 0.01] + [5.0, 0.0, 1.0]

@@ -41,11 +41,11 @@ def replay(job: KernelJob, learned: Expansion, run: Run, estimator: Any) -> Reco
     joint = job.multiclass == "joint" and problems > 1
     for t, i in enumerate(row):
         score[t] = coef @ K[:, i]
-        excess = _excess(job, joint, score[t], i) - job.margin
+        margin = _margins(job, joint, score[t], i)
         # A problem that has ended has no more trials; a joint task has one for all of them.
-        taught = np.isfinite(excess) & ((seen < learned.trials)[: excess.size])
-        loss[t] = -np.minimum(excess, 0.0)[taught].sum()
-        mistakes[t] = np.count_nonzero(excess[taught] + job.margin <= 0.0)
+        taught = np.isfinite(margin) & ((seen < learned.trials)[: margin.size])
+        loss[t] = np.maximum(job.margin - margin, 0.0)[taught].sum()
+        mistakes[t] = np.count_nonzero(margin[taught] <= 0.0)
         for p in range(problems):
             if job.task.sign[job.task.label[i], p] == 0:
                 continue
@@ -107,7 +107,7 @@ class BudgetNotes:
         return Recording(row, epoch, label, score, loss, counts, counts.copy(), at, W, b, run, estimator, vectors)
 
 
-def _excess(job: KernelJob, joint: bool, score: Array, i: int) -> Array:
+def _margins(job: KernelJob, joint: bool, score: Array, i: int) -> Array:
     """Return y f(x) of each problem, infinite if the row is not an example; for a joint task, the lead of the class."""
     c = job.task.label[i]
     if joint:

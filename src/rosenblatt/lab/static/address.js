@@ -283,7 +283,9 @@ function unknownParts(query, catalogue) {
     ...catalogue.data.flatMap((data) => data.controls.map((control) => control.name)),
     ...controlsOf(catalogue.learners, learner).map((control) => `param.${control.name}`),
   ]);
-  return [...absent, ...[...query.keys()].filter((key) => key && !known.has(key))];
+  const packed = query.get("q");
+  const damaged = packed !== null && !unpackPoints(packed).length ? ["q"] : [];
+  return [...absent, ...damaged, ...[...query.keys()].filter((key) => key && !known.has(key))];
 }
 
 /**

@@ -68,7 +68,8 @@ function shortfall([name, relation, goal], found) {
  * Create the list of exercises.
  * @param {Element} host
  * @param {Exercise[]} exercises
- * @param {{ask: Ask, run: (address: string) => Promise<Run>, open: (exercise: Exercise) => void, share: () => void}} acts
+ * @param {{ask: Ask, run: (address: string) => Promise<Run>, open: (exercise: Exercise) => void,
+ *   share: () => void}} acts
  */
 export function exercisePanel(host, exercises, acts) {
   const result = make("p", { class: "result", role: "status" });

@@ -326,7 +326,9 @@ function createLab(root, ask, options, catalogue, editable) {
     root.classList.add("empty");
     root.classList.remove("failed");
     frame.rivals.hidden = true;
-    for (const caption of [frame.pattern.caption, frame.weights.caption, frame.end]) caption.textContent = "";
+    for (const caption of [frame.pattern.caption, frame.weights.caption]) caption.textContent = "";
+    frame.end.textContent = note;
+    note = "";
     frame.legend.replaceChildren();
     const sentence = points.length
       ? "All points are of one class. Choose another mark above the plane, and click."

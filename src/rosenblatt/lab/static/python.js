@@ -1,6 +1,6 @@
 // @ts-check
 /** The Python program of a run: the same text as that of `rosenblatt.lab.answers`. */
-import { featureMap } from "./features.js";
+import { DEGREES, featureMap } from "./features.js";
 import { checkedScene } from "./scene.js";
 
 /** @typedef {import("./types").Scene} Scene */
@@ -103,6 +103,9 @@ export function pythonOf(scene, catalogue) {
   const mapped = [];
   if (features === "quadratic") {
     mapped.push("i, j = np.triu_indices(X.shape[1])", "X = np.hstack([X, X[:, i] * X[:, j]])  # squares and products");
+  }
+  if (features === "cubic" || features === "quartic") {
+    mapped.push("from rosenblatt.lab.catalogue import polynomial", `X = polynomial(X, ${DEGREES[features]})`);
   }
   if (features === "units") {
     names.push("AssociationUnits");

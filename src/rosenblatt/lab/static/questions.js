@@ -14,7 +14,7 @@ const INSTALL = 'pip install "rosenblatt[lab]", and then: rosenblatt lab';
 
 /**
  * What the page answers itself: the answer, and what it lacks for a scene, empty if nothing.
- * @type {Record<string, {answer: (scene: any, catalogue: Catalogue) => any, lacks: (scene: any, catalogue: Catalogue) => string}>}
+ * @type {Record<string, Record<"answer" | "lacks", (scene: any, catalogue: Catalogue) => any>>}
  */
 const IN_PAGE = {
   run: { answer: localRun, lacks: lacking },
