@@ -129,11 +129,6 @@ def test_what_can_be_asked_without_an_engine_is_in_the_file():
     assert [one["name"] for one in options["catalogue"]["learners"]] == ["Perceptron"]
 
 
-def test_a_file_for_a_hundred_points_is_small():
-    assert len(one_file(Scene.from_query("data=clouds&n=100"))) < 150_000
-    assert len(one_file(Scene.from_query("data=overlap&n=100&epochs=20"))) < 150_000
-
-
 def test_no_text_ends_a_script_or_a_title():
     X, y = logical("or")
     evil = "</script><script>alert(1)</script>"
