@@ -990,6 +990,11 @@ def test_a_link_holds_five_hundred_points_and_python_reads_it(alone, lab):
     assert lab.t == 1
 
 
+def test_an_exercise_with_a_third_class_is_open_and_says_why(alone):
+    alone.open("data=points&p=0,0a;1,0b;0,1b;1,1b;2,2c&learner=Perceptron&exercise=bound-doubles")
+    alone.wait("$('.exercises .result')?.textContent.startsWith('Not yet: A proof about more than two classes')")
+
+
 EXERCISES = json.loads((STATIC.parent / "exercises.json").read_text(encoding="utf-8"))
 
 

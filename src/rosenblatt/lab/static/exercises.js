@@ -122,8 +122,16 @@ export function exercisePanel(host, exercises, acts) {
   async function check(scene, run) {
     const exercise = current;
     if (!exercise) return;
-    const first = await acts.run(exercise.scene);
-    const found = await quantitiesOf(first, run, scene, acts.ask);
+    let first;
+    let found;
+    try {
+      first = await acts.run(exercise.scene);
+      found = await quantitiesOf(first, run, scene, acts.ask);
+    } catch (error) {
+      // A scene that has no proof here, such as one of three classes.
+      result.classList.remove("reached");
+      return result.replaceChildren(`Not yet: ${error instanceof Error ? error.message : String(error)}`);
+    }
     if (exercise !== current) return;
     const same = (/** @type {Partial<Scene>} */ one) => JSON.stringify([one.learner, one.params ?? {}, one.order]);
     const missing = exercise.check.map((condition) => shortfall(condition, found)).filter(Boolean);
