@@ -176,7 +176,7 @@ def _format(kind: str, folder: Path, megabytes: int, repeats: int, slow: bool) -
         "1",
         "--epochs",
         1,
-        "-q",
+        "--quiet",
         "--model",
         folder / "m",
     )
@@ -207,7 +207,7 @@ def _start(folder: Path, repeats: int) -> None:
     contestants = {
         "import numpy": [sys.executable, "-c", "import numpy"],
         "--help": _ours("--help"),
-        "train 1 MB": _ours("train", folder / "rows.svmlight", "--epochs", 1, "-q", "--model", folder / "m"),
+        "train 1 MB": _ours("train", folder / "rows.svmlight", "--epochs", 1, "--quiet", "--model", folder / "m"),
     }
     _run(contestants["train 1 MB"])  # so that Numba's cache is warm
     best = race(contestants, repeats)
@@ -228,7 +228,7 @@ def _memory(folder: Path, megabytes: int) -> None:
             epochs,
             "--tol",
             "none",
-            "-q",
+            "--quiet",
             "--cache",
             folder / "cache",
             "--model",

@@ -534,7 +534,7 @@ class Set:
         self.outcomes["evaluate: the same"] += 1
 
     def _compare_predictions(self, what, paths, rows=slice(None)):
-        code, output, error = run("predict", self.model, *paths)
+        code, output, error = run("predict", *paths, "--model", self.model)
         if self.refused(what, code, error):
             return
         expected = [str(int(one)) if isinstance(one, float) else one for one in self._predicted()[rows].tolist()]

@@ -6,8 +6,8 @@ from commands import run, spawn, svmlight
 def test_rows_come_back_from_another_format(tmp_path):
     svmlight(tmp_path / "rows.svm", n=50)
     assert "50 rows" in run("convert", tmp_path / "rows.svm", "-o", tmp_path / "rows.vw").stderr
-    run("convert", tmp_path / "rows.vw", "-o", tmp_path / "again.svm", "-q")
-    run("train", tmp_path / "rows.svm", "--model", tmp_path / "a", "-q", "--zero-based", "no")
+    run("convert", tmp_path / "rows.vw", "-o", tmp_path / "again.svm", "--quiet")
+    run("train", tmp_path / "rows.svm", "--model", tmp_path / "a", "--quiet", "--zero-based", "no")
     assert len((tmp_path / "again.svm").read_text().splitlines()) == 50
 
 
@@ -42,7 +42,7 @@ def test_values_are_under_their_names_whatever_the_order(tmp_path):
     told = run("convert", *files, "-o", tmp_path / "all.csv", "--columns", "colour=category").stderr
     assert "b.csv: column 0 has no name" in told
     assert (tmp_path / "all.csv").read_text() == "a,colour,y\n1,red,0\n2,blue,1\n3,green,1\n4,red,0\n5,blue,1\n"
-    run("convert", *files, "-o", tmp_path / "all.svm", "-q")
+    run("convert", *files, "-o", tmp_path / "all.svm", "--quiet")
     lines = (tmp_path / "all.svm").read_text().splitlines()
     assert [line.split()[:2] for line in lines] == [
         ["0", "1:1"],
@@ -55,12 +55,12 @@ def test_values_are_under_their_names_whatever_the_order(tmp_path):
 
 def test_a_category_that_looks_like_a_number_stays_as_it_is(tmp_path):
     (tmp_path / "a.csv").write_text("zip,n,y\n01234,1,0\n00501,2,1\n")
-    run("convert", tmp_path / "a.csv", "-o", tmp_path / "a.jsonl", "--columns", "zip=category,n=skip", "-q")
+    run("convert", tmp_path / "a.csv", "-o", tmp_path / "a.jsonl", "--columns", "zip=category,n=skip", "--quiet")
     assert (tmp_path / "a.jsonl").read_text() == '{"zip": "01234", "y": 0}\n{"zip": "00501", "y": 1}\n'
 
 
 def test_text_that_is_not_utf_8_goes_to_no_format_with_types(tmp_path):
     (tmp_path / "a.csv").write_bytes("colour,n,y\ngrün,1,0\nrot,2,1\n".encode("latin-1"))
     assert "is not UTF-8" in run("convert", tmp_path / "a.csv", "-o", tmp_path / "a.jsonl", code=1).stderr
-    run("convert", tmp_path / "a.csv", "-o", tmp_path / "b.csv", "-q")
+    run("convert", tmp_path / "a.csv", "-o", tmp_path / "b.csv", "--quiet")
     assert (tmp_path / "b.csv").read_bytes() == (tmp_path / "a.csv").read_bytes()

@@ -25,7 +25,7 @@ def data(folder):
 
 
 def test_a_model_is_measured_on_files(folder, data):
-    run("train", folder / "rows.svm", "--model", folder / "m", "-q")
+    run("train", folder / "rows.svm", "--model", folder / "m", "--quiet")
     X, y = data
     predicted = rosenblatt.load_linear(folder / "m").predict(X)
     told = json.loads(run("evaluate", folder / "rows.svm", "-m", folder / "m", "--json").stdout)
@@ -41,7 +41,7 @@ def test_a_model_is_measured_on_files(folder, data):
 def test_labels_that_the_model_does_not_know_are_told(tmp_path):
     for name, labels in [("train", ["False", "True"]), ("test", [0, 1])]:
         (tmp_path / f"{name}.csv").write_text("a,b,y\n" + f"1,2,{labels[0]}\n2,1,{labels[1]}\n" * 4)
-    run("train", tmp_path / "train.csv", "--model", tmp_path / "m", "-q")
+    run("train", tmp_path / "train.csv", "--model", tmp_path / "m", "--quiet")
     told = "The model does not know the labels 0, 1. It knows False, True."
     assert told in run("evaluate", tmp_path / "test.csv", "--model", tmp_path / "m").stderr
     assert told not in run("evaluate", tmp_path / "train.csv", "--model", tmp_path / "m").stderr
@@ -52,7 +52,7 @@ def test_labels_in_another_encoding_are_refused(tmp_path, encodings):
     for name, encoding in zip(("train.csv", "test.csv"), encodings, strict=True):
         (tmp_path / name).write_text("a,b,y\n" + "1,2,größer\n2,1,kleiner\n" * 4, encoding=encoding)
     for _ in range(2):  # the second time from the cache of the first
-        run("train", tmp_path / "train.csv", "--model", tmp_path / "m", "--cache", tmp_path / "c", "-q")
+        run("train", tmp_path / "train.csv", "--model", tmp_path / "m", "--cache", tmp_path / "c", "--quiet")
         run("evaluate", tmp_path / "train.csv", "--model", tmp_path / "m")
         done = run("evaluate", tmp_path / "test.csv", "--model", tmp_path / "m", code=1)
         assert "UTF-8, and the text of the training is" in done.stderr
@@ -61,7 +61,7 @@ def test_labels_in_another_encoding_are_refused(tmp_path, encodings):
 def test_one_error_is_counted_in_the_singular(tmp_path):
     (tmp_path / "rows.svm").write_text("1 1:1\n-1 1:-1\n")
     (tmp_path / "new.svm").write_text("1 1:1\n1 1:-1\n")
-    run("train", tmp_path / "rows.svm", "--model", tmp_path / "m", "-q")
+    run("train", tmp_path / "rows.svm", "--model", tmp_path / "m", "--quiet")
     assert "(1 error)" in run("evaluate", tmp_path / "new.svm", "-m", tmp_path / "m").stdout
 
 
@@ -93,7 +93,7 @@ def test_progressive_predictions_come_before_the_rows_are_learned(folder, data):
 
 def test_numbers_are_measured_by_their_distance(folder, data):
     X, y = data
-    run("train", folder / "rows.svm", "--learner", "adaline-regressor", "--model", folder / "r", "-q")
+    run("train", folder / "rows.svm", "--learner", "adaline-regressor", "--model", folder / "r", "--quiet")
     predicted = rosenblatt.load_linear(folder / "r").predict(X)
     told = json.loads(run("evaluate", folder / "rows.svm", "-m", folder / "r", "--json").stdout)
     assert told["rmse"] == pytest.approx(np.sqrt(np.mean((predicted - y) ** 2)))
@@ -127,8 +127,8 @@ def orders(tmp_path):
 def test_files_whose_columns_are_in_other_orders_are_one_table(orders):
     """The second file was read by position: .948 for each of two files, .721 for both."""
     both, whole = [orders / "ab.csv", orders / "ba.csv"], orders / "whole.csv"
-    run("train", *both, "--model", orders / "both", "-q")
-    run("train", whole, "--model", orders / "one", "-q")
+    run("train", *both, "--model", orders / "both", "--quiet")
+    run("train", whole, "--model", orders / "one", "--quiet")
     models = [rosenblatt.load_linear(orders / name) for name in ("both", "one")]
     assert models[0].W.tobytes() == models[1].W.tobytes()
     for how in (["--model", orders / "one"], ["--folds", 5], ["--progressive"]):
@@ -138,5 +138,5 @@ def test_files_whose_columns_are_in_other_orders_are_one_table(orders):
         assert found == expected
     told = run("evaluate", *both, "--model", orders / "one").stderr
     assert told == f"{both[0]}: 150 rows\n{both[1]}: 150 rows\n"
-    predicted = [run("predict", orders / "one", *files).stdout for files in (both, [whole])]
+    predicted = [run("predict", *files, "--model", orders / "one").stdout for files in (both, [whole])]
     assert predicted[0] == predicted[1]

@@ -35,7 +35,7 @@ def test_names_are_those_of_the_columns_that_they_are_hashed_to(folder, name, le
 
 
 def test_the_most_telling_words_are_those_that_were_planted(folder):
-    run("train", folder / "mails.csv", "--label", "kind", "--model", folder / "m", "-q")
+    run("train", folder / "mails.csv", "--label", "kind", "--model", folder / "m", "--quiet")
     told = json.loads(run("info", folder / "m", "--names", folder / "mails.csv", "--top", 10, "--json").stdout)
     spam = {name.split("=")[1] for name, _ in told["top"]["spam"]}
     assert spam <= {*["free", "prize", "winner", "click", "cash", "offer", "urgent", "claim", "viagra", "credit"]}
@@ -46,7 +46,7 @@ def test_the_most_telling_words_are_those_that_were_planted(folder):
 
 
 def test_several_classes_have_features_each(folder):
-    run("train", folder / "four.svm", "--model", folder / "four", "-q")
+    run("train", folder / "four.svm", "--model", folder / "four", "--quiet")
     told = json.loads(run("info", folder / "four", "--top", 2, "--json").stdout)
     assert [len(told["top"][label]) for label in "0123"] == [2, 2, 2, 2]
 

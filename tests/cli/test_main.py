@@ -1,15 +1,17 @@
 """The command line, as a user meets it: exit codes, streams, and what is imported when."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from importlib.metadata import version
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from commands import run
+from commands import command, run
 from rosenblatt.cli.main import COMMANDS, Commands, commands
 from rosenblatt.errors import InvalidInput
 
@@ -17,8 +19,7 @@ compiled = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason=
 
 
 def rosenblatt(*arguments, **options):
-    command = [sys.executable, "-m", "rosenblatt.cli.main", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", **options)
+    done = subprocess.run(command(*arguments), capture_output=True, text=True, encoding="utf-8", **options)
     lines = done.stderr.splitlines(keepends=True)
     done.stderr = "".join(line for line in lines if "compiling loops" not in line)  # where there is no code yet
     return done
@@ -85,6 +86,33 @@ def test_an_error_that_is_not_expected_keeps_its_traceback():
     assert isinstance(CliRunner().invoke(group, ["defect"]).exception, ZeroDivisionError)
 
 
+def test_ctrl_c_exits_with_130_in_every_command():
+    @click.group(cls=Commands)
+    def group():
+        pass
+
+    @group.command()
+    def long():
+        raise KeyboardInterrupt
+
+    done = CliRunner().invoke(group, ["long"])
+    assert (done.exit_code, done.stdout, done.stderr) == (130, "", "\nInterrupted.\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
+def test_ctrl_c_stops_the_lab():
+    pytest.importorskip("starlette", reason="the lab needs the extra: pip install rosenblatt[lab]")
+    process = subprocess.Popen(
+        command("lab", "--no-browser"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert "The lab is at" in process.stdout.readline()
+    assert "Ctrl-C" in process.stdout.readline()
+    time.sleep(1)  # until the server listens to signals
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (130, "\nInterrupted.\n")
+
+
 @compiled
 def test_demo_saves_its_picture_in_the_current_folder(tmp_path):
     done = rosenblatt("demo", cwd=tmp_path)
@@ -97,12 +125,12 @@ def test_demo_saves_its_picture_in_the_current_folder(tmp_path):
 def test_demo_without_picture_needs_no_matplotlib_and_writes_nothing(tmp_path):
     start = "import sys; sys.modules['matplotlib'] = None; from rosenblatt.cli.main import main"
     code = f"{start}; main(['demo', *sys.argv[1:]])"
-    command = [sys.executable, "-c", code]
-    done = subprocess.run([*command, "--no-picture"], cwd=tmp_path, capture_output=True, text=True, encoding="utf-8")
+    program = [sys.executable, "-c", code]
+    done = subprocess.run([*program, "--no-picture"], cwd=tmp_path, capture_output=True, text=True, encoding="utf-8")
     assert (done.returncode, done.stderr) == (0, "")
     assert "picture" not in done.stdout
     assert list(tmp_path.iterdir()) == []
-    refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    refused = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True)
     assert refused.returncode == 1
     assert refused.stderr.startswith("error: matplotlib is not installed")
 

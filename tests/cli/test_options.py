@@ -50,8 +50,8 @@ def test_help_has_sections():
         ("train {pattern} --label kind --model m --checkpoint {data}", "--checkpoint would overwrite"),
         ("train {data} --label kind --model m --validation {other} --cache {other}", "--cache would overwrite"),
         ("train {data} --label kind --model m --checkpoint ./m", "--model and --checkpoint are the same file"),
-        ("predict {other} {data} --output {data}", "--output would overwrite"),
-        ("predict {other} {data} --output {other}", "--output would overwrite"),
+        ("predict {data} --model {other} --output {data}", "--output would overwrite"),
+        ("predict {data} --model {other} --output {other}", "--output would overwrite"),
         ("convert {data} --output {data}", "--output would overwrite"),
         ("report {data} --label kind --output {data}", "--output would overwrite"),
         ("report {data} --label kind --test {other} --output {other}", "--output would overwrite"),
@@ -69,7 +69,9 @@ def test_no_command_writes_over_what_it_reads(tmp_path, monkeypatch, arguments, 
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-@pytest.mark.parametrize("arguments", ["predict {model} {data} -o {pipe}", "convert {data} --to jsonl -o {pipe}"])
+@pytest.mark.parametrize(
+    "arguments", ["predict {data} --model {model} -o {pipe}", "convert {data} --to jsonl -o {pipe}"]
+)
 def test_what_is_written_to_a_pipe_or_a_device_goes_there(tmp_path, arguments):
     """A file that takes its place would replace /dev/null for everybody."""
     data, model, pipe = mails(tmp_path / "mails.csv", 20), tmp_path / "m", tmp_path / "pipe"
@@ -88,7 +90,7 @@ def test_what_is_written_to_a_pipe_or_a_device_goes_there(tmp_path, arguments):
 def test_the_output_may_be_named_as_a_device(tmp_path):
     data, model = mails(tmp_path / "mails.csv", 20), tmp_path / "m"
     run("train", data, "--label", "kind", "--model", model, "--quiet")
-    for words in (("predict", model, data), ("convert", data, "--to", "jsonl", "--quiet")):
+    for words in (("predict", data, "--model", model), ("convert", data, "--to", "jsonl", "--quiet")):
         assert spawn(*words, "-o", "/dev/stdout").stdout.count("\n") == 20
 
 
@@ -152,9 +154,9 @@ def test_a_learning_rate_of_vowpal_wabbit_is_no_label(tmp_path):
         ("evaluate {data} --model {model} --words 1-2", "--words"),
         ("evaluate {data} --model {model} --label kind", "--label"),
         ("evaluate {data} --model {model} --learner arow", "--learner"),
-        ("evaluate {data} --model {model} --max-iter 3", "--max-iter"),
+        ("evaluate {data} --model {model} --max-iter 3", "--epochs"),
         ("evaluate {data} --model {model} --keep-case", "--keep-case"),
-        ("evaluate {data} --label kind --progressive --max-iter 3", "--max-iter"),
+        ("evaluate {data} --label kind --progressive --max-iter 3", "--epochs"),
         ("evaluate {data} --label kind --progressive --shuffle", "--shuffle"),
         ("evaluate {data} --label kind --folds 2 --shards 2", "--shards"),
         ("evaluate {data} --label kind --folds 2 --shuffle", "--shuffle"),
@@ -163,11 +165,11 @@ def test_a_learning_rate_of_vowpal_wabbit_is_no_label(tmp_path):
         ("certify {data} --label kind --bits 10", "--bits"),
         ("info {model} --words 1-2", "--words"),
         ("info {data} --top 3", "--top"),
-        ("train {data} --label kind --model m --every 5", "--every"),
+        ("train {data} --label kind --model m --checkpoint-every 5", "--checkpoint-every"),
         ("train {data} --label kind --model m --mixes 2", "--mixes"),
         ("train {data} --label kind --model m --no-cache --cache c", "--cache"),
         ("train {data} --label kind --model m --no-cache --cache-bytes 9", "--cache-bytes"),
-        ("train {data} --label kind --model m --shards 2 --every 5", "--every"),
+        ("train {data} --label kind --model m --shards 2 --checkpoint-every 5", "--checkpoint-every"),
         ("train {data} --label kind --model m --learner arow --eta0 3", "--eta0"),
         ("train {numbers} --model m --learner adaline-regressor --class-weight 1=2", "--class-weight"),
         ("train {numbers} --model m --learner adaline-regressor --classes 0,1", "--classes"),

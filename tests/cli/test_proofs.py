@@ -26,17 +26,17 @@ def test_a_certificate_of_a_file_is_that_of_its_rows(table):
 def test_verify_accepts_what_holds_and_nothing_else(table):
     for name, verdict in (("or", "separable"), ("xor", "overlapping")):
         assert verdict in run("certify", table / f"{name}.csv", "-o", table / f"{name}.json").stdout
-        assert "holds" in run("verify", table / f"{name}.json", table / f"{name}.csv").stdout
-    assert "does not prove" in run("verify", table / "or.json", table / "xor.csv", code=1).stdout
-    assert json.loads(run("verify", table / "or.json", table / "or.csv", "--json").stdout)["holds"]
-    run("verify", table / "or.csv", table / "or.csv", code=1)
+        assert "holds" in run("verify", table / f"{name}.csv", "--certificate", table / f"{name}.json").stdout
+    assert "does not prove" in run("verify", table / "xor.csv", "--certificate", table / "or.json", code=1).stdout
+    assert json.loads(run("verify", table / "or.csv", "--certificate", table / "or.json", "--json").stdout)["holds"]
+    run("verify", table / "or.csv", "--certificate", table / "or.csv", code=1)
 
 
 def test_a_model_says_how_to_read(table):
     mails(table / "mails.csv", n=60)
-    run("train", table / "mails.csv", "--label", "kind", "--dictionary", "--model", table / "m", "-q")
+    run("train", table / "mails.csv", "--label", "kind", "--dictionary", "--model", table / "m", "--quiet")
     run("certify", table / "mails.csv", "-m", table / "m", "-o", table / "c", "--no-margin")
-    wide = run("verify", table / "c", table / "mails.csv", "-m", table / "m")
+    wide = run("verify", table / "mails.csv", "--certificate", table / "c", "-m", table / "m")
     assert "holds" in wide.stdout
 
 
@@ -61,4 +61,4 @@ def test_files_whose_columns_are_in_other_orders_are_certified_as_one(tmp_path):
     told = run("certify", *both, "--output", tmp_path / "proof")
     assert "separable" in told.stdout
     assert told.stdout == run("certify", tmp_path / "all.csv", "--output", tmp_path / "proof").stdout
-    assert "holds" in run("verify", tmp_path / "proof", *both).stdout
+    assert "holds" in run("verify", *both, "--certificate", tmp_path / "proof").stdout

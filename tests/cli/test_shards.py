@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
 
 
 def trained(folder, *arguments):
-    run("train", "--model", folder / "m", "-q", *arguments)
+    run("train", "--model", folder / "m", "--quiet", *arguments)
     return rosenblatt.load_linear(folder / "m")
 
 
@@ -107,4 +107,6 @@ def test_shards_in_two_encodings_are_refused(tmp_path, encodings):
     done = run("train", *files, "--shards", 2, "--model", tmp_path / "m", code=1)
     assert "UTF-8, and the text of the training is" in done.stderr
     trained(tmp_path, files[0], files[0], "--shards", 2)
-    assert "UTF-8, and the text of the training is" in run("predict", tmp_path / "m", files[1], code=1).stderr
+    assert (
+        "UTF-8, and the text of the training is" in run("predict", files[1], "--model", tmp_path / "m", code=1).stderr
+    )

@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
 
 def trained(folder, *arguments, name="two.svm"):
     model = folder / f"model-{abs(hash(arguments))}"
-    run("train", folder / name, "--model", model, "-q", *arguments)
+    run("train", folder / name, "--model", model, "--quiet", *arguments)
     return model.read_bytes()
 
 
@@ -70,7 +70,7 @@ def test_the_model_is_that_of_the_library(folder, learner, estimator):
     estimator.set_params(max_iter=5, tol=None, shuffle=False, intercept_scaling=1.0).fit(X, y)
     model = folder / "same.model"
     options = ["--tol", "none", "--learner", learner, "--intercept-scaling", 1]
-    run("train", folder / "four.svm", "--model", model, "-q", *options)
+    run("train", folder / "four.svm", "--model", model, "--quiet", *options)
     loaded = rosenblatt.load_linear(model)
     np.testing.assert_array_equal(loaded.W, estimator.coef_)
     np.testing.assert_array_equal(loaded.b, estimator.intercept_)
@@ -89,8 +89,8 @@ def test_training_and_predicting_import_no_scikit_learn(folder):
         "    print('sklearn' in sys.modules, file=sys.stderr)",
     ]
     for arguments in (
-        ["train", "two.svm", "--model", "m", "-q"],
-        ["predict", "m", "two.svm", "-o", "predicted"],
+        ["train", "two.svm", "--model", "m", "--quiet"],
+        ["predict", "two.svm", "--model", "m", "-o", "predicted"],
         ["evaluate", "two.svm", "-m", "m"],
     ):
         process = [command()[0], "-c", "\n".join(lines), *arguments]
@@ -109,21 +109,21 @@ def test_held_out_rows_choose_the_epoch_that_is_kept(folder):
 
 
 def test_a_dictionary_gives_the_columns_names(folder):
-    run("train", folder / "mails.csv", "--label", "kind", "--dictionary", "--model", folder / "d", "-q")
+    run("train", folder / "mails.csv", "--label", "kind", "--dictionary", "--model", folder / "d", "--quiet")
     model = rosenblatt.load_linear(folder / "d")
     assert "subject=prize" in model.feature_names
     assert len(model.feature_names) == model.W.shape[1]
-    predicted = run("predict", folder / "d", folder / "mails.csv").stdout.split()
+    predicted = run("predict", folder / "mails.csv", "--model", folder / "d").stdout.split()
     assert set(predicted) == {"ham", "spam"}
 
 
 def test_standard_input_is_read_once(folder):
     for arguments, code in ((["--epochs", 1], 0), ([], 1)):
         with open(folder / "two.svm", "rb") as file:
-            done = spawn("train", "-", "--model", folder / "in", "-q", *arguments, stdin=file)
+            done = spawn("train", "-", "--model", folder / "in", "--quiet", *arguments, stdin=file)
         assert done.returncode == code, done.stderr
     assert "only once" in done.stderr
-    run("train", folder / "two.svm", "--model", folder / "out", "-q", "--epochs", 1)
+    run("train", folder / "two.svm", "--model", folder / "out", "--quiet", "--epochs", 1)
     assert rosenblatt.load_linear(folder / "in").W.tobytes() == rosenblatt.load_linear(folder / "out").W.tobytes()
 
 
@@ -189,7 +189,7 @@ def test_rows_that_come_sorted_by_label_are_pointed_out(folder):
 @pytest.fixture(scope="module")
 def long_task(folder):
     svmlight(folder / "long.svm", n=30000, seed=2)
-    return ["--epochs", 12, "--tol", "none", "--chunk-bytes", 20000, "-q"]
+    return ["--epochs", 12, "--tol", "none", "--chunk-bytes", 20000, "--quiet"]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_a_training_that_is_killed_and_resumed_writes_the_same_bytes(folder, lon
     random, kills = np.random.default_rng(0), int(os.environ.get("ROSENBLATT_KILLS", "2"))
     model, checkpoint = folder / "killed", folder / "checkpoint"
     model.unlink(missing_ok=True)
-    options += ["--checkpoint", checkpoint, "--every", 0.02, "--resume"]
+    options += ["--checkpoint", checkpoint, "--checkpoint-every", 0.02, "--resume"]
     killed = 0
     while killed < kills:
         process = subprocess.Popen(command("train", folder / "long.svm", "--model", model, *options))
@@ -230,7 +230,7 @@ def test_a_resumed_training_keeps_names_scaling_and_encoding(monkeypatch, tmp_pa
     data.write_text(f"a,k,y\n{rows}7,größer,1\n{rows}", encoding="utf-8")
     options = [data, "--epochs", 2, "--chunk-bytes", 100, "--tol", "none", option]
     run("train", "--model", tmp_path / "unbroken", *options)
-    options += ["--model", tmp_path / "resumed", "--checkpoint", checkpoint, "--every", 0, "--resume"]
+    options += ["--model", tmp_path / "resumed", "--checkpoint", checkpoint, "--checkpoint-every", 0, "--resume"]
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoint, "remove", lambda self: None)
         run("train", *options)
@@ -248,7 +248,7 @@ def test_a_training_killed_after_the_last_chunk_of_an_epoch_goes_on(folder, more
     options = ["--epochs", 1, "--tol", "none", "--intercept-scaling", 1, *more]
     run("train", folder / "two.svm", "--model", folder / "unbroken", *options)
     killed, checkpoint = tmp_path / "killed", tmp_path / "checkpoint"
-    options += ["--checkpoint", checkpoint, "--every", 0, "--resume"]
+    options += ["--checkpoint", checkpoint, "--checkpoint-every", 0, "--resume"]
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoint, "remove", lambda self: None)  # as if killed before the file was removed
         run("train", folder / "two.svm", "--model", killed, *options)
@@ -259,8 +259,8 @@ def test_a_training_killed_after_the_last_chunk_of_an_epoch_goes_on(folder, more
 
 def test_an_interruption_writes_the_model_so_far_and_says_so(folder, long_task):
     model, checkpoint = folder / "interrupted", folder / "interrupted.checkpoint"
-    options = [option for option in long_task if option != "-q"]
-    arguments = ["--model", model, *options, "--epochs", 100000, "--checkpoint", checkpoint, "--every", 0]
+    options = [option for option in long_task if option != "--quiet"]
+    arguments = ["--model", model, *options, "--epochs", 100000, "--checkpoint", checkpoint, "--checkpoint-every", 0]
     process = subprocess.Popen(
         command("train", folder / "long.svm", *arguments), stderr=subprocess.PIPE, text=True, encoding="utf-8"
     )
@@ -285,11 +285,13 @@ def limited(size):
     return limit
 
 
-@pytest.mark.parametrize("more", [[], ["--cache", "full.cache"], ["--checkpoint", "full.checkpoint", "--every", "0"]])
+@pytest.mark.parametrize(
+    "more", [[], ["--cache", "full.cache"], ["--checkpoint", "full.checkpoint", "--checkpoint-every", "0"]]
+)
 def test_a_full_disk_is_an_error_and_the_old_model_stays(folder, more):
     (folder / "old").write_bytes(b"the old model")
     size = 100000 if more[:1] != ["--cache"] else 3000
-    done = spawn("train", "two.svm", "--model", "old", "-q", *more, cwd=folder, preexec_fn=limited(size))
+    done = spawn("train", "two.svm", "--model", "old", "--quiet", *more, cwd=folder, preexec_fn=limited(size))
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("error: ")
     assert "Traceback" not in done.stderr
@@ -299,12 +301,22 @@ def test_a_full_disk_is_an_error_and_the_old_model_stays(folder, more):
 
 def test_a_disk_that_is_full_at_a_checkpoint_does_not_end_the_training(folder, tmp_path):
     """The model, with 2^8 columns, is smaller than a checkpoint, and fits."""
-    options = ["--bits", 8, "--epochs", 3, "--learner", "arow", "-q"]
+    options = ["--bits", 8, "--epochs", 3, "--learner", "arow", "--quiet"]
     assert spawn("train", folder / "two.svm", "--model", tmp_path / "unbroken", *options).returncode == 0
     size, checkpoint = (tmp_path / "unbroken").stat().st_size, tmp_path / "checkpoint"
     checkpoint.write_bytes(b"the last good one")
     told = spawn(
-        *("train", folder / "two.svm", "--model", tmp_path / "m", *options, "--checkpoint", checkpoint, "--every", 0),
+        *(
+            "train",
+            folder / "two.svm",
+            "--model",
+            tmp_path / "m",
+            *options,
+            "--checkpoint",
+            checkpoint,
+            "--checkpoint-every",
+            0,
+        ),
         preexec_fn=limited(size),
     )
     assert told.returncode == 0
@@ -325,11 +337,11 @@ def test_what_killed_trainings_and_conversions_left_is_removed_by_the_next(folde
             process.stdin.flush()
         while not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")] and process.poll() is None:
             time.sleep(0.01)
-        run("train", folder / "two.svm", "--model", tmp_path / "other", "-q")
+        run("train", folder / "two.svm", "--model", tmp_path / "other", "--quiet")
         assert [name for name in os.listdir(tmp_path) if name.endswith(".tmp")], "a living process has lost its file"
         process.kill()
         process.communicate()
-        run("train", folder / "two.svm", "--model", tmp_path / "other", "-q")
+        run("train", folder / "two.svm", "--model", tmp_path / "other", "--quiet")
         assert not [name for name in os.listdir(tmp_path) if name.endswith((".tmp", ".part"))]
 
 
@@ -343,7 +355,7 @@ def test_what_killed_trainings_and_conversions_left_is_removed_by_the_next(folde
         "convert two.svm --to jsonl --output {place}",
         "certify two.svm --output {place}",
         "report two.svm --output {place}",
-        "predict no-such-model two.svm --output {place}",
+        "predict two.svm --model no-such-model --output {place}",
     ],
 )
 def test_a_place_where_nothing_can_be_written_is_noticed_before_the_work(folder, monkeypatch, words):
@@ -374,7 +386,7 @@ def test_an_index_of_pandas_is_left_out_with_a_note(tmp_path):
         done = run("train", tmp_path / "a.csv", "--model", tmp_path / "m", *more)
         assert "a.csv: column 0 has no name, as pandas writes the index of a frame: it is left out." in done.stderr
         assert rosenblatt.load_linear(tmp_path / "m").feature_names == ("size",)
-    assert not run("train", tmp_path / "a.csv", "--model", tmp_path / "m", "-q").stderr
+    assert not run("train", tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet").stderr
 
 
 def test_names_of_held_out_files_are_those_of_the_training(tmp_path):

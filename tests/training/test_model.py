@@ -167,8 +167,8 @@ def test_a_model_of_standardised_columns_predicts_from_raw_rows_as_the_command_d
     X = random.normal([5.0, 1000.0], [1.0, 100.0], (60, 2))
     frame = pd.DataFrame(X, columns=["a", "b"])
     frame.assign(y=np.where(X[:, 0] > X[:, 1] / 200, "u", "v")).to_csv(tmp_path / "t.csv", index=False)
-    run("train", tmp_path / "t.csv", "--standardise", "--model", tmp_path / "m", "-q")
-    told = run("predict", tmp_path / "m", tmp_path / "t.csv").stdout.split()
+    run("train", tmp_path / "t.csv", "--standardise", "--model", tmp_path / "m", "--quiet")
+    told = run("predict", tmp_path / "t.csv", "--model", tmp_path / "m").stdout.split()
     model = load_linear(tmp_path / "m")
     assert model.predict(frame).tolist() == model.predict(X).tolist() == told
     with pytest.raises(InvalidInput, match="standardised columns"):

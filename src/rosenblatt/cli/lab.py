@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @click.argument("data", required=False, type=click.Path(exists=True, dir_okay=False))
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on; 0 (default): any free port.")
 @click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
-@click.option("--label", metavar="NAME", help="Column of DATA with the labels; the last by default.")
+@click.option("-l", "--label", metavar="NAME", help="Column of DATA with the labels; the last by default.")
 @click.option(
     "--export",
     "target",

@@ -66,6 +66,9 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except RosenblattError as error:
             raise Failure(str(error)) from error
+        except KeyboardInterrupt:
+            click.echo("\nInterrupted.", err=True)
+            ctx.exit(130)  # 128 + SIGINT, as shells have it
         except BrokenPipeError:
             # The reader of the output has closed it, as head does. The rest of the buffer has nowhere to go.
             sys.stdout = None

@@ -197,7 +197,7 @@ conversion_options = together(_reading_options, _word_options)
 # For models, which know how to read the rest.
 reuse_options = together(_on_error, _threads, _chunk_bytes)
 
-quiet_option = option("-q", "--quiet", is_flag=True, help="Print only results and errors.")
+quiet_option = option("--quiet", is_flag=True, help="Print only results and errors.")
 json_option = option("--json", "as_json", is_flag=True, help="Print results as JSON.")
 
 
@@ -247,7 +247,7 @@ def reject_options_except(names: Iterable[str], because: str) -> None:
     reject_options((name for name in own if name is not None and name not in names), because)
 
 
-files_argument = click.argument("files", nargs=-1, required=True, metavar="FILES...")
+files_argument = click.argument("files", nargs=-1, required=True, metavar="DATA...")
 
 _FEATURE_NAMES = ("bits", "dictionary", "words", "letters", "lowercase", "counts", "normalise", "standardise")
 REUSED_NAMES = ("on_error", "threads", "chunk_bytes")

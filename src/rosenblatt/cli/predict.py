@@ -32,8 +32,8 @@ from rosenblatt.training.model import load_linear
 
 
 @click.command(cls=Sections)
-@click.argument("model", type=click.Path(dir_okay=False))
 @files_argument
+@option("-m", "--model", type=click.Path(dir_okay=False), required=True, help="Model to predict with.")
 @option(
     "-o", "--output", type=click.Path(dir_okay=False), default="-", help="File to write; standard output by default."
 )
@@ -42,14 +42,14 @@ from rosenblatt.training.model import load_linear
 @option("--no-labels", is_flag=True, help="The files have no labels. Otherwise labels may be missing.")
 @quiet_option
 @reuse_options
-def predict(model: str, files: tuple[str, ...], **options: Any) -> None:
+def predict(files: tuple[str, ...], model: str, **options: Any) -> None:
     """Predict the labels of data files.
 
-    Writes a line for each row. FILES are read the way the training files of the model were; their labels are ignored.
+    Writes a line for each row. DATA is read the way the training files of the model were; labels are ignored.
 
     \b
-    rosenblatt predict spam.model new-mails.csv
-    rosenblatt predict spam.model - --scores < new-mails.csv
+    rosenblatt predict new-mails.csv --model spam.model
+    rosenblatt predict - --model spam.model --scores < new-mails.csv
     """  # noqa: D301
     quiet, scores, as_json = options.pop("quiet"), options.pop("scores"), options.pop("as_json")
     labels = "none" if options.pop("no_labels") else "optional"
@@ -58,7 +58,7 @@ def predict(model: str, files: tuple[str, ...], **options: Any) -> None:
     swapped = [path for path in files if is_model(path)]
     if swapped and not is_model(model):
         raise click.UsageError(
-            f"{swapped[0]} is a model, but {model} is not. Name the model first, then the data files."
+            f"{swapped[0]} is a model, but {model} is not. Pass the model by --model, then the data."
         )
     loaded = load_linear(model)
     with open_like(loaded, files, labels=labels, **options) as source, _opened(output) as stream:

@@ -77,20 +77,20 @@ def certify(files: tuple[str, ...], **options: Any) -> None:
 
 
 @click.command(cls=Sections)
-@click.argument("certificate", type=click.Path(dir_okay=False))
 @files_argument
+@option("--certificate", type=click.Path(dir_okay=False), metavar="FILE", required=True, help="Certificate to check.")
 @_like
 @json_option
 @input_options
 @click.pass_context
-def verify(context: click.Context, /, certificate: str, files: tuple[str, ...], **options: Any) -> None:
+def verify(context: click.Context, /, files: tuple[str, ...], certificate: str, **options: Any) -> None:
     """Check a proof.
 
     Pass the same reading options as to rosenblatt certify. The exit code is 0 if the certificate proves its verdict for
-    the rows of FILES, else 1.
+    the rows of DATA, else 1.
 
     \b
-    rosenblatt verify mails.certificate mails.csv
+    rosenblatt verify mails.csv --certificate mails.certificate
     """  # noqa: D301
     from rosenblatt.prover.certificates.certificate import Certificate  # both import SciPy
     from rosenblatt.prover.certificates.verify import verify as check

@@ -20,11 +20,18 @@ from rosenblatt.cli.options import (
     quiet_option,
     read_all,
 )
-from rosenblatt.cli.training import learner_option, learner_options, take_learner, trainable, training_option
+from rosenblatt.cli.training import (
+    DEFAULT_LEARNER,
+    epochs_option,
+    learner_option,
+    learner_options,
+    take_learner,
+    trainable,
+    training_option,
+)
 from rosenblatt.files.opening import Inputs
 
 _report_option = partial(option, section="Report")
-DEFAULT_LEARNER = "perceptron"
 
 
 @click.command(cls=Sections)
@@ -58,13 +65,7 @@ DEFAULT_LEARNER = "perceptron"
     help="The algorithm.",
 )
 @learner_options()
-@training_option(
-    "--max-iter",
-    "--epochs",
-    "max_iter",
-    type=click.IntRange(1),
-    help="Maximum number of passes over the rows; by default that of the learner.",
-)
+@epochs_option("Maximum number of passes over the rows; by default that of the learner.")
 @training_option("--shuffle/--no-shuffle", default=True, show_default=True, help="Shuffle the rows.")
 @quiet_option
 @input_options

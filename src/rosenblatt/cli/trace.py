@@ -9,6 +9,7 @@ import click
 
 from rosenblatt.cli.options import Sections, files_argument, input_options, json_option, option, print_json, read_all
 from rosenblatt.cli.output import table
+from rosenblatt.cli.training import epochs_option
 from rosenblatt.training.tables import FORMS, trial_table
 from rosenblatt.training.trace import trace as trials_of
 
@@ -16,9 +17,7 @@ from rosenblatt.training.trace import trace as trials_of
 @click.command(cls=Sections)
 @files_argument
 @option("--trials", type=click.IntRange(1), default=100, show_default=True, help="Maximum number of trials to show.")
-@option(
-    "--epochs", type=click.IntRange(1), default=1000, show_default=True, help="Maximum number of passes over the rows."
-)
+@epochs_option(default=1000, show_default=True)
 @option("--mistakes-only", is_flag=True, help="Show only trials that change the weights.")
 @option(
     "--table",
@@ -37,7 +36,7 @@ def trace(files: tuple[str, ...], **options: Any) -> None:
     rosenblatt trace or.csv
     rosenblatt trace or.csv --table latex > or.tex
     """  # noqa: D301
-    limit, epochs = options.pop("trials"), options.pop("epochs")
+    limit, epochs = options.pop("trials"), options.pop("max_iter")
     only, as_json, form = options.pop("mistakes_only"), options.pop("as_json"), options.pop("form")
     if form and as_json:
         raise click.UsageError("--table and --json exclude each other. Choose one.")

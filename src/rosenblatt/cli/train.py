@@ -62,13 +62,23 @@ from rosenblatt.training.sharded import LocalShards
 
 # Options that do not apply to shards.
 WITHOUT_SHARDS = (
-    *("holdout", "validation", "cache", "no_cache", "cache_bytes", "checkpoint", "every", "resume", "classes"),
+    *(
+        "holdout",
+        "validation",
+        "cache",
+        "no_cache",
+        "cache_bytes",
+        "checkpoint",
+        "checkpoint_every",
+        "resume",
+        "classes",
+    ),
 )
 
 
 @click.command(cls=Sections)
 @files_argument
-@option("-o", "--model", required=True, type=click.Path(dir_okay=False), help="File for the model.")
+@option("-m", "--model", required=True, type=click.Path(dir_okay=False), help="File for the model.")
 @training_options()
 @training_option(
     "--holdout",
@@ -95,7 +105,7 @@ WITHOUT_SHARDS = (
     help="Checkpoint file; continue later with --resume.",
 )
 @training_option(
-    "--every",
+    "--checkpoint-every",
     type=click.FloatRange(0),
     default=60.0,
     show_default=True,
@@ -116,7 +126,7 @@ WITHOUT_SHARDS = (
 def train(context: click.Context, /, **options: Any) -> None:
     """Train a model on data files.
 
-    FILES may be svmlight, Vowpal Wabbit, CSV, TSV, JSON lines, text with a label before a tab, Parquet or Arrow, also
+    DATA may be svmlight, Vowpal Wabbit, CSV, TSV, JSON lines, text with a label before a tab, Parquet or Arrow, also
     compressed. Several files and patterns form one data set; - is standard input. They may be larger than memory.
 
     \b
@@ -128,7 +138,9 @@ def train(context: click.Context, /, **options: Any) -> None:
     if options["holdout"] and options["validation"]:
         raise click.UsageError("--holdout and --validation exclude each other. Choose one.")
     if options["checkpoint"] is None:
-        reject_options(("every",), "it is the time between checkpoints. Add --checkpoint FILE, or leave it out.")
+        reject_options(
+            ("checkpoint_every",), "it is the time between checkpoints. Add --checkpoint FILE, or leave it out."
+        )
     if options["no_cache"] and options["shuffle"]:
         raise click.UsageError("--shuffle needs a cache, which --no-cache disables. Leave out one of them.")
     if options["no_cache"]:
@@ -160,7 +172,7 @@ class _Training:
         self.quiet, self.as_json = options.pop("quiet"), options.pop("as_json")
         self.path = options.pop("model")
         options.pop("dask")
-        self.checkpoint_path, self.every = options.pop("checkpoint"), options.pop("every")
+        self.checkpoint_path, self.every = options.pop("checkpoint"), options.pop("checkpoint_every")
         self.resume, self.warned = options.pop("resume"), False
         self.interruption = Interruption()
         self.source = stack.enter_context(self._open(options))

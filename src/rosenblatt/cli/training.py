@@ -84,6 +84,12 @@ def learner_options() -> Decorator:
     return together(*(_option_of(name, owners) for name, owners in _parameters().items()))
 
 
+def epochs_option(help: str = "Maximum number of passes over the rows.", **settings: Any) -> Decorator:
+    """Return a decorator that adds the option for the number of epochs, under all its names."""
+    names = "--epochs", "--passes", "--max-iter", "max_iter"
+    return training_option(*names, type=click.IntRange(1), help=help, **settings)
+
+
 def training_options() -> Decorator:
     """Return a decorator that adds all options of training."""
     return together(
@@ -100,16 +106,7 @@ def training_options() -> Decorator:
             metavar="LABEL=FACTOR,...",
             help='Weight of each class, or "balanced", which counts all labels first.',
         ),
-        training_option(
-            "--max-iter",
-            "--epochs",
-            "--passes",
-            "max_iter",
-            type=click.IntRange(1),
-            default=5,  # one pass is rarely enough, and more than a few rarely help
-            show_default=True,
-            help="Maximum number of passes over the rows.",
-        ),
+        epochs_option(default=5, show_default=True),  # one pass is rarely enough, and more than a few rarely help
         training_option(
             "--shuffle/--no-shuffle",
             default=False,
