@@ -23,10 +23,10 @@ from rosenblatt.learners.epoch_learner import EpochLearner
 from rosenblatt.learners.rows import labels_of, same_classes, warn_of_scale
 from rosenblatt.text import count, short_repr
 from rosenblatt.training.algorithm import start_state
-from rosenblatt.training.in_memory import Job, Validation
 from rosenblatt.training.multiclass import by_pairs, class_costs, coding_matrix, decision, make_task, winners
-from rosenblatt.training.runner import RunClock
+from rosenblatt.training.runner import Job, Validation
 from rosenblatt.training.sharded import table_stats
+from rosenblatt.training.trainer import RunClock
 
 Array = npt.NDArray[Any]
 

@@ -26,10 +26,10 @@ from rosenblatt.learners.soft_margin import SoftMargin
 from rosenblatt.storage.checks import check_array, check_classes, shape_of
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import rounded_up
-from rosenblatt.training.in_memory import Job, run
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.multiclass import coding_matrix, count_problems, decision, make_task, winners
 from rosenblatt.training.plan import Run
+from rosenblatt.training.runner import Job, run
 from rosenblatt.training.scores import scores
 from rosenblatt.training.stopping import Stop
 

@@ -15,9 +15,9 @@ from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.rows import check_several
 from rosenblatt.training.mixing import ShardSpec, check_mixing, mixes_for
 from rosenblatt.training.multiclass import class_costs, coding_matrix
-from rosenblatt.training.runner import RunClock
 from rosenblatt.training.sharded import Shards, learnable_dtype, run_shards, start_shards
 from rosenblatt.training.stream import Learned
+from rosenblatt.training.trainer import RunClock
 
 Array = npt.NDArray[Any]
 

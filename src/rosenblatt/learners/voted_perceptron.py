@@ -28,9 +28,9 @@ from rosenblatt.storage.checks import check_array, check_rows, shape_of
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.training.algorithm import Algorithm, EpochArgs, Row, refuse_replaced
 from rosenblatt.training.first_order import FirstOrder
-from rosenblatt.training.in_memory import Job
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.plan import Run
+from rosenblatt.training.runner import Job
 from rosenblatt.training.scores import scores
 from rosenblatt.training.stream import Learned, Settings, Stream
 
