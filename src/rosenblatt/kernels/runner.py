@@ -20,8 +20,7 @@ from rosenblatt.kernels.objects import ObjectPool
 from rosenblatt.kernels.threads import Threads, pieces
 from rosenblatt.prover.exact.clock import OutOfTime
 from rosenblatt.training.multiclass import decision, winners
-from rosenblatt.training.order import Order
-from rosenblatt.training.plan import Plan, Run
+from rosenblatt.training.plan import Order, Plan, Run
 from rosenblatt.training.stopping import PERCEPTRON_WORDS
 from rosenblatt.training.trainer import EpochRunner, EpochStats, RunClock, Trainer
 

@@ -33,8 +33,7 @@ from rosenblatt.training.multiclass import (
     regression_task,
     winners,
 )
-from rosenblatt.training.order import mixed
-from rosenblatt.training.plan import Plan, Run
+from rosenblatt.training.plan import Plan, Run, mixed
 from rosenblatt.training.runner import LinearRunner
 from rosenblatt.training.scores import scores
 from rosenblatt.training.stopping import Stop

@@ -23,8 +23,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.training.algorithm import Algorithm, EpochArgs, all_finite, copy_state, never, new_counts, order_of
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.multiclass import elect, weigh_rows
-from rosenblatt.training.order import Order
-from rosenblatt.training.plan import Plan, Run
+from rosenblatt.training.plan import Order, Plan, Run
 from rosenblatt.training.stopping import ENTRIES_PER_CHECK, MOST_WATCHED_WEIGHTS, Cycle, MarginBound, words_for
 from rosenblatt.training.trainer import EpochRunner, EpochStats, RunClock, Trainer
 
