@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_targets, as_weights, used_rows
-from rosenblatt.data.sparse import as_dense
+from rosenblatt.data.matrices import as_dense
 from rosenblatt.data.table import with_own_indices
 from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rules import rule

@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_weights
-from rosenblatt.data.sparse import sp
-from rosenblatt.data.survey import Survey
+from rosenblatt.data.matrices import sp
+from rosenblatt.data.survey import Survey, choose_padding
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.base import Estimator, all_or_nothing, undone
+from rosenblatt.learners.base import Estimator, all_or_nothing, same_width, undone
 from rosenblatt.learners.contract import ConvergenceWarning, check_random_state, effective_n_jobs
-from rosenblatt.learners.rows import choose_padding, same_width
 from rosenblatt.storage.checks import check_record
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count, listed

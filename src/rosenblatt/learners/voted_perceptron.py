@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.matrices import sp
 from rosenblatt.data.numbers import is_whole
-from rosenblatt.data.sparse import sp
 from rosenblatt.data.table import Table
 from rosenblatt.engine.epoch import UpdateLog, Weights, update_log
 from rosenblatt.engine.jit import compiled
