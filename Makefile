@@ -26,7 +26,7 @@ NOJIT := tests/engine tests/data \
 	$(addprefix tests/training/test_,algorithm.py check_separable.py reserve.py multiclass.py first_order.py order.py record.py scores.py stopping.py stream.py trace.py train.py) \
 	$(addprefix tests/learners/test_,adaline.py arow.py maximum_margin.py p_norm.py passive_aggressive.py perceptron.py pocket.py projection.py soft_margin.py voted_perceptron.py winnow.py)
 # Modules that are loops, or mostly.
-LOOPS := $(addprefix engine.,classes epoch frame inspection joint reorder rows rules scores single) $(addprefix files.,decimals entries tokens) \
+LOOPS := $(addprefix engine.,classes epoch frame inspection joint rows rules scores single) $(addprefix files.,decimals entries tokens) \
 	kernels.loops $(addprefix learners.,arow p_norm pocket projection winnow) prover.exact.modular $(addprefix prover.search.,nearest descent)
 
 nojit: $(VENV)/.test

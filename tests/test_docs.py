@@ -18,7 +18,7 @@ from commands import mails, svmlight
 from rosenblatt.lab.page import one_file
 from rosenblatt.lab.scene import Scene
 from rosenblatt.markup import palette
-from rosenblatt.training.runner import EpochRunner
+from rosenblatt.training.trainer import EpochRunner
 
 ROOT = Path(__file__).parents[1]
 SOURCE = str(ROOT / "src" / "rosenblatt") + "/"
@@ -258,7 +258,7 @@ def calls_that_go_up(walk):
 
 def is_handed_down(caller, code):
     """Whether a call goes through an interface that is declared below."""
-    if caller in ("training/trainer.py", "training/stopping.py", "training/reasons.py"):  # EpochRunner
+    if caller in ("training/trainer.py", "training/stopping.py"):  # EpochRunner
         return hasattr(EpochRunner, code.co_name)
     if caller == "engine/jit.py":  # the function that `compiled` decorates
         return True

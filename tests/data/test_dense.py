@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from rosenblatt.data.dense import check_frame, column_names, dense_values, read_values
+from rosenblatt.data.matrices import check_frame, column_names, dense_values, read_values
 from rosenblatt.errors import InvalidInput
 
 

@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import Perceptron, certify, train
-from rosenblatt.data import sparse
-from rosenblatt.data.sparse import as_dense, check_sparse
+from rosenblatt.data import matrices
+from rosenblatt.data.matrices import as_dense, check_sparse
 from rosenblatt.data.table import as_sparse_table, as_table
 from rosenblatt.errors import InvalidInput, TooLarge
 
@@ -123,14 +123,14 @@ def test_a_sparse_matrix_becomes_an_array_after_it_was_checked():
 
 def test_sparse_is_what_scipy_says():
     for X in (sp.csr_matrix((2, 2)), sp.coo_array((2, 2)), np.eye(2), [[1.0]], None):
-        assert sparse.sp.issparse(X) == sp.issparse(X)
-    assert sparse.sp.csr_matrix is sp.csr_matrix
+        assert matrices.sp.issparse(X) == sp.issparse(X)
+    assert matrices.sp.csr_matrix is sp.csr_matrix
 
 
 def test_a_table_of_dense_rows_imports_no_scipy():
     program = (
         "import sys; from rosenblatt.data.table import as_table; as_table([[1.0, 2.0]]); "
-        "assert 'scipy.sparse' not in sys.modules; from rosenblatt.data.sparse import sp; "
+        "assert 'scipy.sparse' not in sys.modules; from rosenblatt.data.matrices import sp; "
         "assert sp.issparse(sp.csr_matrix((2, 2)))"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt.data.table import as_table
-from rosenblatt.engine.reorder import gather, interleave, shuffle
+from rosenblatt.engine.rows import gather, interleave, shuffle
 from strategies import integer_sets
 
 

@@ -26,9 +26,8 @@ from rosenblatt import (
     save,
     theory,
 )
-from rosenblatt.data.survey import Survey
+from rosenblatt.data.survey import OUTWEIGHS, Survey, choose_padding, warn_of_scale
 from rosenblatt.errors import InvalidInput, ScaleWarning
-from rosenblatt.learners.rows import OUTWEIGHS, choose_padding, warn_of_scale
 from rosenblatt.storage.registry import Fault
 from strategies import integer_sets
 

@@ -5,7 +5,7 @@ import pytest
 
 from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.errors import InvalidInput
-from rosenblatt.training.order import MIN_ROWS_FOR_BLOCKS, ROWS_PER_BLOCK, Order, step_decay
+from rosenblatt.training.plan import MIN_ROWS_FOR_BLOCKS, ROWS_PER_BLOCK, Order, step_decay
 
 
 def drawn(kind, label, index=ALL_ROWS, seed=0, epochs=2):

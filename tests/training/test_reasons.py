@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from rosenblatt import Perceptron
-from rosenblatt.training import reasons
+from rosenblatt.training import stopping
 from rosenblatt.training.stopping import Stop
 
 WORDS = {
-    name: getattr(reasons, name)
+    name: getattr(stopping, f"{name}_WORDS")
     for name in ("PERCEPTRON", "BATCH", "UNBOUNDED_KERNEL", "LIMITED_KERNEL", "LOSS", "REGRESSION")
 }
 # What the trainer knows at the end of a run.
@@ -30,26 +30,26 @@ def test_every_end_has_words_made_of_figures_that_are_known(words):
 
 
 def test_no_end_advises_to_shuffle():
-    assert "shuff" not in str(WORDS) + reasons.CYCLE_PROVED + reasons.CYCLE_COMPUTED
+    assert "shuff" not in str(WORDS) + stopping.CYCLE_PROVED + stopping.CYCLE_COMPUTED
 
 
 def test_a_figure_falls_if_its_last_third_is_below_the_second():
-    assert reasons.falls([3])
-    assert reasons.falls([5, 5, 5])  # too few to tell
-    assert reasons.falls(range(30, 0, -1))
-    assert not reasons.falls([90, *[5, 4, 6, 5, 5, 4, 6, 5, 5] * 3])
-    assert not reasons.falls(range(30))
+    assert stopping.falls([3])
+    assert stopping.falls([5, 5, 5])  # too few to tell
+    assert stopping.falls(range(30, 0, -1))
+    assert not stopping.falls([90, *[5, 4, 6, 5, 5, 4, 6, 5, 5] * 3])
+    assert not stopping.falls(range(30))
 
 
 def test_the_parts_of_a_run_are_named_by_how_they_ended():
     say = {Stop.EPOCHS: "ended", Stop.SEPARATED: "done", Stop.CHUNK: "a chunk"}.get
     stops, noun = (Stop.SEPARATED, Stop.EPOCHS, Stop.SEPARATED), ("class", "classes")
     told = "1 of 3 classes ('b'): ended; 2 of 3 classes ('a' and 'c'): done"
-    assert reasons.by_part(stops, "abc", noun, say) == told
-    assert reasons.by_part(stops[:1] * 3, "abc", noun, say) == "all 3 classes: done"
-    assert reasons.by_part(stops[:1], "", noun, say) == "done"
-    assert reasons.by_part((Stop.CHUNK,) * 2, "ab", noun, say) == "a chunk"
-    many = reasons.by_part(stops + stops[:1] * 20, range(23), noun, say)
+    assert stopping.by_part(stops, "abc", noun, say) == told
+    assert stopping.by_part(stops[:1] * 3, "abc", noun, say) == "all 3 classes: done"
+    assert stopping.by_part(stops[:1], "", noun, say) == "done"
+    assert stopping.by_part((Stop.CHUNK,) * 2, "ab", noun, say) == "a chunk"
+    many = stopping.by_part(stops + stops[:1] * 20, range(23), noun, say)
     assert many == "1 of 23 classes (1): ended; 22 of 23 classes (0, 2, 3, 4, 5, 6 and 16 more): done"
 
 

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from rosenblatt import Perceptron
 from rosenblatt.training.plan import Plan
-from rosenblatt.training.runner import EpochRunner, EpochStats, RunClock
 from rosenblatt.training.stopping import FREE_ENTRIES, Cycle, MarginBound, Stop, StoppingRules
+from rosenblatt.training.trainer import EpochRunner, EpochStats, RunClock
 
 
 def rules(figures, *, zero_loss=math.inf, **plan):
     """Return the rules of a run whose losses are these, after its last epoch; a list of them for each epoch."""
-    runner = EpochRunner()
-    runner.parts, runner.n_rows, runner.zero_loss = len(figures[0]), 1, zero_loss
-    asked = StoppingRules(Plan(**plan), runner, RunClock(None))
+    runner = EpochRunner(Plan(**plan), len(figures[0]), "ovr")
+    runner.n_rows, runner.zero_loss = 1, zero_loss
+    asked = StoppingRules(runner.plan, runner, RunClock(None))
     for epoch, losses in enumerate(figures, 1):
         some = [1] * runner.parts
         asked.after_epoch(epoch, EpochStats(some, some, losses, 1, True), None, asked=False)
@@ -135,12 +135,12 @@ def test_only_the_problems_that_are_back_are_told_wherever_the_others_differ(ord
     for part, place in enumerate(places):
         W[part, place] = 1.0
     assert cycle.returned().tolist() == [part >= len(places) for part in range(4)]
-    assert cycle.back([0, 1, 3], joint=False) == {part: 1 for part in (0, 1, 3) if part >= len(places)}
+    assert cycle.back([0, 1, 3]) == {part: 1 for part in (0, 1, 3) if part >= len(places)}
 
 
 def test_classes_that_learn_jointly_are_back_together():
     W, b = np.zeros((3, 5)), np.zeros(3)
-    cycle = Cycle(W, b)
-    assert cycle.back([0], joint=True) == {0: 1}
+    cycle = Cycle(W, b, joint=True)
+    assert cycle.back([0]) == {0: 1}
     W[2, 4] = 1.0
-    assert cycle.back([0], joint=True) == {}
+    assert cycle.back([0]) == {}

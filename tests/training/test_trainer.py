@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from rosenblatt import Perceptron, train, verify
 from rosenblatt.engine import jit
-from rosenblatt.training.runner import RunClock
+from rosenblatt.training.trainer import RunClock
 
 
 def noisy(n=400, d=3, seed=0):

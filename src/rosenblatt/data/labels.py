@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.dense import unmasked
+from rosenblatt.data.matrices import unmasked
 from rosenblatt.data.table import ALL_ROWS, row_numbers
 from rosenblatt.errors import InvalidInput
 from rosenblatt.text import short_repr
@@ -118,6 +118,22 @@ def as_labels(y: Any, n_samples: int) -> tuple[Array, Array]:
     except (TypeError, ValueError):
         raise _of_mixed_types(values.tolist()) from None
     return classes, label.reshape(-1).astype(np.int32)
+
+
+def labels_of(y: Any, n_rows: int) -> tuple[Array, Array]:
+    """Return the classes, at least two, and the number of each row's class."""
+    classes, label = as_labels(y, n_rows)
+    check_several(classes)
+    return classes, label
+
+
+def check_several(classes: Array) -> None:
+    """Raise an error if there is only one class."""
+    if classes.size < 2:
+        raise InvalidInput(
+            f"The number of classes has to be greater than one; got 1 class: {short_repr(classes[0])}. "
+            "Add examples of another class."
+        )
 
 
 def as_classes(classes: Any) -> Array:

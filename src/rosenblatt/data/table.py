@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.dense import dense_values, real_values, refuse_infinite
-from rosenblatt.data.sparse import as_csr, damaged_matrix, sp
+from rosenblatt.data.matrices import as_csr, damaged_matrix, dense_values, real_values, refuse_infinite, sp
 from rosenblatt.engine.inspection import inspect_csr, inspect_dense
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput

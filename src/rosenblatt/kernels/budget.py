@@ -18,7 +18,7 @@ from rosenblatt.storage.checks import check_array
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.training.multiclass import decision, winners
 from rosenblatt.training.plan import Run
-from rosenblatt.training.runner import RunClock
+from rosenblatt.training.trainer import RunClock
 
 Array = npt.NDArray[Any]
 

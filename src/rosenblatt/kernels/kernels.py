@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.sparse import sp
+from rosenblatt.data.matrices import sp
 from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
 

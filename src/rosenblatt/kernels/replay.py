@@ -14,8 +14,7 @@ from rosenblatt.kernels.expansion import Expansion
 from rosenblatt.kernels.kernels import take
 from rosenblatt.kernels.loops import RowBlock
 from rosenblatt.kernels.runner import KernelJob
-from rosenblatt.training.order import Order
-from rosenblatt.training.plan import Run
+from rosenblatt.training.plan import Order, Run
 from rosenblatt.training.record import MAX_TRIALS, Recording
 
 Array = npt.NDArray[Any]

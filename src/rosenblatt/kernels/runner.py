@@ -20,11 +20,9 @@ from rosenblatt.kernels.objects import ObjectPool
 from rosenblatt.kernels.threads import Threads, pieces
 from rosenblatt.prover.exact.clock import OutOfTime
 from rosenblatt.training.multiclass import decision, winners
-from rosenblatt.training.order import Order
-from rosenblatt.training.plan import Plan, Run
-from rosenblatt.training.reasons import PERCEPTRON
-from rosenblatt.training.runner import EpochRunner, EpochStats, RunClock
-from rosenblatt.training.trainer import Trainer
+from rosenblatt.training.plan import Order, Plan, Run
+from rosenblatt.training.stopping import PERCEPTRON_WORDS
+from rosenblatt.training.trainer import EpochRunner, EpochStats, RunClock, Trainer
 
 Array = npt.NDArray[Any]
 
@@ -76,13 +74,13 @@ class KernelRunner(EpochRunner):
     # Whether the problems compete for the same vectors. They must end together then: a problem that had ended would no
     # longer learn, while the others replaced the vectors that it needs.
     shares_vectors = False
-    words = PERCEPTRON
+    words = PERCEPTRON_WORDS
     beyond = "another kernel, or another gamma, may help"
     plane = "hyperplane of the kernel's space"
 
     def __init__(self, job: KernelJob, threads: Threads) -> None:
         problems = job.start.trials.size
-        self._divide(job.plan, problems, job.multiclass, job.names, together=self.shares_vectors)
+        super().__init__(job.plan, problems, job.multiclass, job.names, together=self.shares_vectors)
         self.counted = self.parts - job.n_reserve
         self.predictor = {"average": "the average", "vote": "the vote"}.get(job.aggregate, self.predictor)
         self.leaves_out = bool(job.subset.size) or not job.task.class_cost.all()

@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 from rosenblatt.prover.exact.clock import OutOfTime
 
 if TYPE_CHECKING:
-    from rosenblatt.training.runner import RunClock
+    from rosenblatt.training.trainer import RunClock
 
 Array = npt.NDArray[Any]
 

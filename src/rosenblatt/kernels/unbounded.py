@@ -27,9 +27,8 @@ from rosenblatt.kernels.runner import NO_SPANS, ROWS_PER_SHARE, KernelJob, Kerne
 from rosenblatt.kernels.threads import Threads, pieces
 from rosenblatt.training.multiclass import by_pairs
 from rosenblatt.training.plan import Run
-from rosenblatt.training.reasons import LIMITED_KERNEL, UNBOUNDED_KERNEL
-from rosenblatt.training.runner import EpochStats, RunClock
-from rosenblatt.training.stopping import FREE_TRIALS, Stop
+from rosenblatt.training.stopping import FREE_TRIALS, LIMITED_KERNEL_WORDS, UNBOUNDED_KERNEL_WORDS, Stop
+from rosenblatt.training.trainer import EpochStats, RunClock
 
 Array = npt.NDArray[Any]
 
@@ -64,7 +63,7 @@ class Unbounded(KernelRunner):
     Slots number the vectors: those of the start, then rows in the order of their first mistakes.
     """
 
-    words = UNBOUNDED_KERNEL
+    words = UNBOUNDED_KERNEL_WORDS
 
     def __init__(self, job: KernelJob, threads: Threads) -> None:
         super().__init__(job, threads)
@@ -85,7 +84,7 @@ class Unbounded(KernelRunner):
         # A limited run stops by itself, except with random sampling, where an epoch may miss rows.
         self.limited = bool(np.isfinite(job.most_updates))
         if self.limited:
-            self.words = LIMITED_KERNEL
+            self.words = LIMITED_KERNEL_WORDS
 
     def _most_updates(self, n_trials: int, problems: loops.Problems) -> int:
         """Return the maximum of updates in so many trials."""

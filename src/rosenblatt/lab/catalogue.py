@@ -32,7 +32,7 @@ from rosenblatt.learners.passive_aggressive import smooth_passive_aggressive
 from rosenblatt.learners.soft_margin import hinge, logistic, squared_hinge
 from rosenblatt.storage.registry import DEFINED
 from rosenblatt.text import did_you_mean, short_repr
-from rosenblatt.training import reasons
+from rosenblatt.training import stopping
 
 Array = npt.NDArray[Any]
 
@@ -564,16 +564,16 @@ def exercises() -> list[dict[str, Any]]:
 def endings() -> dict[str, Any]:
     """Return the sentences that say why a run ended, with placeholders for its figures."""
     kinds = {
-        "perceptron": reasons.PERCEPTRON,
-        "batch": reasons.BATCH,
-        "loss": reasons.LOSS,
-        "kernel": reasons.UNBOUNDED_KERNEL,
+        "perceptron": stopping.PERCEPTRON_WORDS,
+        "batch": stopping.BATCH_WORDS,
+        "loss": stopping.LOSS_WORDS,
+        "kernel": stopping.UNBOUNDED_KERNEL_WORDS,
     }
     plain: dict[str, Any] = {
         name: {stop.name.lower(): text for stop, text in words.items()} for name, words in kinds.items()
     }
     return plain | {
-        "at_rest": reasons.AT_REST,
-        "cycle_proved": reasons.CYCLE_PROVED,
-        "cycle_computed": reasons.CYCLE_COMPUTED,
+        "at_rest": stopping.AT_REST,
+        "cycle_proved": stopping.CYCLE_PROVED,
+        "cycle_computed": stopping.CYCLE_COMPUTED,
     }

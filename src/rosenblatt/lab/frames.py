@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.sparse import sp
+from rosenblatt.data.matrices import sp
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.catalogue import estimator_class
 from rosenblatt.lab.scene import Scene

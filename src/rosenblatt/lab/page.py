@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels
-from rosenblatt.data.sparse import as_dense
+from rosenblatt.data.matrices import as_dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.answers import python_of
 from rosenblatt.lab.catalogue import DATA, MAX_POINTS, ORDERS, catalogue, learner_names, learners, one_of

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels
-from rosenblatt.data.sparse import as_dense
+from rosenblatt.data.matrices import as_dense
 from rosenblatt.errors import InvalidInput, MissingExtra, RosenblattError
 from rosenblatt.lab.answers import answer
 from rosenblatt.lab.catalogue import catalogue

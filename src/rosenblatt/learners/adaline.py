@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_targets, as_weights, used_rows
-from rosenblatt.data.sparse import as_dense
+from rosenblatt.data.matrices import as_dense
 from rosenblatt.data.table import with_own_indices
 from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rules import rule
@@ -20,11 +20,10 @@ from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import flag, real
 from rosenblatt.training.algorithm import Algorithm
 from rosenblatt.training.first_order import FirstOrder
-from rosenblatt.training.in_memory import Job
 from rosenblatt.training.multiclass import regression_task
 from rosenblatt.training.plan import Run
-from rosenblatt.training.reasons import REGRESSION
-from rosenblatt.training.stopping import Stop
+from rosenblatt.training.runner import Job
+from rosenblatt.training.stopping import REGRESSION_WORDS, Stop
 from rosenblatt.training.stream import NO_CLASSES, Learned, RegressionStream, Settings
 
 Array = npt.NDArray[Any]
@@ -198,7 +197,7 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
         when="numbers as targets",
         command="adaline-regressor",
     )
-    words = REGRESSION
+    words = REGRESSION_WORDS
     unconverged = (Stop.DIVERGED,)
     without_shards = "Shards are for classes, and not for numbers. Train on one machine, or as a stream."
 

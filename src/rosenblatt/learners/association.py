@@ -7,11 +7,11 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.sparse import check_sparse, sp
+from rosenblatt.data.matrices import check_sparse, sp
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.kernels.kernels import is_sparse, width
-from rosenblatt.learners.base import Estimator, Facts
+from rosenblatt.learners.base import Estimator, Facts, validated
 from rosenblatt.learners.contract import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -19,7 +19,6 @@ from rosenblatt.learners.contract import (
     check_random_state,
 )
 from rosenblatt.learners.parameters import choice, integer, real, seed
-from rosenblatt.learners.rows import validated
 from rosenblatt.learners.shared import RandomState
 from rosenblatt.storage.checks import check_array, is_integer
 from rosenblatt.storage.registry import expect

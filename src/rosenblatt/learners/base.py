@@ -13,12 +13,14 @@ from types import MethodType
 from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 import numpy as np
+import numpy.typing as npt
 
+from rosenblatt.data.labels import check_column
+from rosenblatt.data.matrices import as_csr, readable, refuse_kind, sp
 from rosenblatt.data.numbers import is_real, is_whole
-from rosenblatt.data.sparse import sp
 from rosenblatt.data.table import Table, as_sparse_table, as_table, learnable, too_long, widened
 from rosenblatt.errors import InvalidArgument, InvalidInput
-from rosenblatt.learners.contract import BaseEstimator
+from rosenblatt.learners.contract import BaseEstimator, validate_data
 from rosenblatt.learners.parameters import (
     Parameter,
     choice,
@@ -30,15 +32,17 @@ from rosenblatt.learners.parameters import (
     schedule_of,
     seed,
 )
-from rosenblatt.learners.rows import UNCHECKED, validated
 from rosenblatt.storage.checks import check_classes
 from rosenblatt.storage.registry import expect
-from rosenblatt.text import did_you_mean, short_repr
+from rosenblatt.text import count, did_you_mean, listed, short_repr
 from rosenblatt.training.multiclass import MULTICLASS
 from rosenblatt.training.plan import Run
 from rosenblatt.training.stream import Stream
 
+Array = npt.NDArray[Any]
 Read = TypeVar("Read", bound=Callable[..., Any])
+
+UNCHECKED: Any = object()  # in the place of labels where X comes alone
 
 
 @dataclass(frozen=True)
@@ -158,6 +162,82 @@ class _Guarded:
             return self.method
         self.check(estimator)
         return MethodType(self.method, estimator)
+
+
+# ----------------------------------------------------------------------------------------------------------------- rows
+
+
+def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **options: Any) -> Any:
+    """Return X, or X and y if there are labels, as scikit-learn's `validate_data` does with these options.
+
+    Input that scipy or scikit-learn would misread, or reject without a remedy, is rejected first: broken pointers,
+    dates, text, shapes and sizes that do not fit. `reset` makes the features of X those of the estimator.
+    """
+    if sp.issparse(X):
+        X = as_csr(X)
+        refuse_kind(X.dtype, "X")
+        if not options.get("accept_sparse", False):
+            raise InvalidInput("Sparse data was passed for X, but dense data is required. Pass X.toarray().")
+    else:
+        X = readable(X)
+    if not reset:
+        _check_width(estimator, X)
+    if y is not UNCHECKED and y is not None:  # scikit-learn reports None, with its own message
+        values = check_column(y, X.shape[0])
+        # Of integers and truth values of pandas, which may be missing, scikit-learn would make floats.
+        if not isinstance(kind := getattr(y, "dtype", values.dtype), np.dtype) or kind.kind == "T":
+            y = values
+    if options.get("ensure_all_finite") is False and _need_no_change(estimator, X, y):
+        if reset:
+            estimator.n_features_in_ = X.shape[1]
+        return X if y is UNCHECKED else (X, y)
+    kinds = [np.float64, np.float32]
+    y = "no_validation" if y is UNCHECKED else y
+    return validate_data(estimator, X, y, reset=reset, dtype=kinds, **options)
+
+
+def _check_width(estimator: Any, X: Any) -> None:
+    """Raise an error if rows have another number of features than the estimator was fitted on."""
+    width = getattr(estimator, "n_features_in_", None)
+    other = width is not None and not hasattr(X, "columns") and X.ndim == 2 and X.shape[1] != width
+    # Let scikit-learn report NaN first, with its own message.
+    if other and (sp.issparse(X) or X.dtype.kind not in "fc" or np.isfinite(X).all()):
+        raise InvalidInput(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {width} features as input. Pass "
+            "the columns that it was fitted on."
+        )
+
+
+def _need_no_change(estimator: Any, X: Any, y: Any) -> bool:
+    """Return whether scikit-learn's checks would return these rows and labels as they are.
+
+    On a small table its checks take the time of ten epochs.
+    """
+    sparse = sp.issparse(X)
+    if sparse:
+        plain = X.format == "csr" and X.ndim == 2 and min(X.shape) > 0
+    else:
+        plain = type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous
+    if not plain or X.dtype not in (np.float64, np.float32) or hasattr(estimator, "feature_names_in_"):
+        return False
+    return y is UNCHECKED or (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU")
+
+
+def same_classes(classes: Array, known: Array) -> None:
+    """Raise an error if a warm start has other classes."""
+    if not np.array_equal(classes, known):
+        raise InvalidInput(
+            f"warm_start continues with the classes {listed(known)}, but y has {listed(classes)}. "
+            "Fit a fresh estimator, or use partial_fit, which takes new classes."
+        )
+
+
+def same_width(width: int | None, known: int | None) -> None:
+    """Raise an error if a warm start has rows of another length."""
+    if width != known:
+        raise InvalidInput(
+            f"warm_start continues with {count(known or 0, 'feature')}, but X has {width or 0}. Fit again."
+        )
 
 
 # ---------------------------------------------------------------------------------------------------- after a fit

@@ -12,25 +12,23 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_weights
-from rosenblatt.data.sparse import sp
-from rosenblatt.data.survey import Survey
+from rosenblatt.data.matrices import sp
+from rosenblatt.data.survey import Survey, choose_padding
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.base import Estimator, all_or_nothing, undone
+from rosenblatt.learners.base import Estimator, all_or_nothing, same_width, undone
 from rosenblatt.learners.contract import ConvergenceWarning, check_random_state, effective_n_jobs
-from rosenblatt.learners.rows import choose_padding, same_width
 from rosenblatt.storage.checks import check_record
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count, listed
 from rosenblatt.training.algorithm import Algorithm, copy_state
-from rosenblatt.training.in_memory import Job, run
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.named_rows import is_dict, row_names
 from rosenblatt.training.plan import Epoch, Plan, Run
-from rosenblatt.training.reasons import PERCEPTRON, Words
 from rosenblatt.training.record import Recorder, Recording
+from rosenblatt.training.runner import Job, run
 from rosenblatt.training.sharded import run_in_shards
-from rosenblatt.training.stopping import Stop
+from rosenblatt.training.stopping import PERCEPTRON_WORDS, Stop, Words
 from rosenblatt.training.stream import Learned, Settings, Stream
 from rosenblatt.training.trainer import Trainer
 
@@ -119,7 +117,7 @@ class EpochLearner(Estimator):
     """
 
     # Templates of the reason why a run ended.
-    words: ClassVar[Words] = PERCEPTRON
+    words: ClassVar[Words] = PERCEPTRON_WORDS
     # Ends of a fit that did not converge.
     unconverged: ClassVar[tuple[Stop, ...]] = (Stop.DIVERGED, Stop.CYCLE, Stop.EPOCHS)
     # Whether a class that appears in a stream can start from the negated weights of another class.

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.sparse import as_dense, sp
+from rosenblatt.data.matrices import as_dense, sp
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import Piece, assemble, murmur, to_bytes, word_pieces
 from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, FeatureOptions

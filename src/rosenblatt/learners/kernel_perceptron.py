@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.labels import as_classes, as_labels, as_names, as_weights, used_rows
+from rosenblatt.data.labels import as_classes, as_labels, as_names, as_weights, labels_of, used_rows
 from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.kernels.budget import BUDGET_RULES, AfterTrial, Budget, BudgetState, run_budgeted
@@ -30,11 +30,21 @@ from rosenblatt.kernels.replay import BudgetNotes, check_start, replay
 from rosenblatt.kernels.runner import KernelJob
 from rosenblatt.kernels.unbounded import run_dual
 from rosenblatt.learners import shared
-from rosenblatt.learners.base import Estimator, Facts, all_or_nothing, available_when, choose_aggregate, steady
+from rosenblatt.learners.base import (
+    UNCHECKED,
+    Estimator,
+    Facts,
+    all_or_nothing,
+    available_when,
+    choose_aggregate,
+    same_classes,
+    same_width,
+    steady,
+    validated,
+)
 from rosenblatt.learners.contract import ClassifierMixin, ConvergenceWarning, check_is_fitted
 from rosenblatt.learners.epoch_learner import plan_of, seed_of
 from rosenblatt.learners.parameters import choice, custom, flag, integer, real
-from rosenblatt.learners.rows import UNCHECKED, labels_of, same_classes, same_width, validated
 from rosenblatt.storage.checks import check_array, check_classes, check_record, check_rows
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count

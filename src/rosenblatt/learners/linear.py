@@ -8,25 +8,24 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.labels import as_classes, as_names, as_weights, used_rows
-from rosenblatt.data.sparse import as_dense
-from rosenblatt.data.survey import survey
+from rosenblatt.data.labels import as_classes, as_names, as_weights, labels_of, used_rows
+from rosenblatt.data.matrices import as_dense
+from rosenblatt.data.survey import survey, warn_of_scale
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
 from rosenblatt.errors import InvalidInput, NotAvailable
-from rosenblatt.learners.base import available_when, steady
+from rosenblatt.learners.base import available_when, same_classes, steady
 from rosenblatt.learners.contract import (
     ClassifierMixin,
     StratifiedShuffleSplit,
     check_is_fitted,
 )
 from rosenblatt.learners.epoch_learner import EpochLearner
-from rosenblatt.learners.rows import labels_of, same_classes, warn_of_scale
 from rosenblatt.text import count, short_repr
 from rosenblatt.training.algorithm import start_state
-from rosenblatt.training.in_memory import Job, Validation
 from rosenblatt.training.multiclass import by_pairs, class_costs, coding_matrix, decision, make_task, winners
-from rosenblatt.training.runner import RunClock
+from rosenblatt.training.runner import Job, Validation
 from rosenblatt.training.sharded import table_stats
+from rosenblatt.training.trainer import RunClock
 
 Array = npt.NDArray[Any]
 

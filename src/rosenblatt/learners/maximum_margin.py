@@ -13,7 +13,7 @@ from typing import Any, Literal, NoReturn, Self
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.labels import as_weights, used_rows
+from rosenblatt.data.labels import as_weights, labels_of, used_rows
 from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.errors import InvalidInput, NotAvailable, TooLarge
@@ -21,15 +21,14 @@ from rosenblatt.learners.base import Estimator, Facts, all_or_nothing, available
 from rosenblatt.learners.contract import ClassifierMixin, ConvergenceWarning, check_is_fitted
 from rosenblatt.learners.linear import distances, without_probabilities
 from rosenblatt.learners.parameters import choice, real
-from rosenblatt.learners.rows import labels_of
 from rosenblatt.learners.soft_margin import SoftMargin
 from rosenblatt.storage.checks import check_array, check_classes, shape_of
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import rounded_up
-from rosenblatt.training.in_memory import Job, run
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.multiclass import coding_matrix, count_problems, decision, make_task, winners
 from rosenblatt.training.plan import Run
+from rosenblatt.training.runner import Job, run
 from rosenblatt.training.scores import scores
 from rosenblatt.training.stopping import Stop
 

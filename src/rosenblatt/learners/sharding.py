@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.labels import as_names
+from rosenblatt.data.labels import as_names, check_several
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners.base import Estimator
 from rosenblatt.learners.contract import clone
 from rosenblatt.learners.linear import LinearClassifier
-from rosenblatt.learners.rows import check_several
 from rosenblatt.training.mixing import ShardSpec, check_mixing, mixes_for
 from rosenblatt.training.multiclass import class_costs, coding_matrix
-from rosenblatt.training.runner import RunClock
 from rosenblatt.training.sharded import Shards, learnable_dtype, run_shards, start_shards
 from rosenblatt.training.stream import Learned
+from rosenblatt.training.trainer import RunClock
 
 Array = npt.NDArray[Any]
 

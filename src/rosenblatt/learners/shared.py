@@ -10,7 +10,7 @@ import numpy as np
 
 from rosenblatt.data.numbers import is_truth, is_whole
 from rosenblatt.learners.parameters import choice, custom, flag, integer, margins, real, schedule_of, seed
-from rosenblatt.training import first_order, order
+from rosenblatt.training import first_order, plan
 from rosenblatt.training.multiclass import MULTICLASS as MODES
 from rosenblatt.training.plan import Epoch
 
@@ -22,7 +22,7 @@ Multiclass: TypeAlias = Literal["ovr", "ovo", "ovo-vote", "joint"]
 Padding: TypeAlias = float | Literal["auto"]
 Penalty: TypeAlias = Literal["l2", "l1", "elasticnet"] | None
 RandomState: TypeAlias = "int | np.random.RandomState | None"  # a text: `np.random` is imported when it is named
-Schedule: TypeAlias = str | order.Schedule
+Schedule: TypeAlias = str | plan.Schedule
 Shuffle: TypeAlias = bool | Literal["random"]
 
 # ------------------------------------------------------------------------------------------------------------- epochs
@@ -152,7 +152,7 @@ SCHEDULE: Any = schedule_of(
     default="constant",
     text='Factor of the learning rate by epoch: "constant", "1/t", "1/sqrt(t)", "step" (halved every ten '
     "epochs), or a function of the epoch's number from 1.",
-    words=tuple(order.SCHEDULES),
+    words=tuple(plan.SCHEDULES),
 )
 MARGIN: Any = margins(default=0.0, text="Update while y f(x) <= margin.", range=(0.0, 5.0, 0.1))
 PENALTY: Any = choice(

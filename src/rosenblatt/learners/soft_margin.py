@@ -18,8 +18,7 @@ from rosenblatt.learners.parameters import choice, real, schedule_of
 from rosenblatt.training.algorithm import Algorithm
 from rosenblatt.training.first_order import FirstOrder, HarmonicRate
 from rosenblatt.training.multiclass import MULTICLASS
-from rosenblatt.training.order import SCHEDULES
-from rosenblatt.training.plan import Plan
+from rosenblatt.training.plan import SCHEDULES, Plan
 
 Array = npt.NDArray[Any]
 

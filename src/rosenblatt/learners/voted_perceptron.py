@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.matrices import sp
 from rosenblatt.data.numbers import is_whole
-from rosenblatt.data.sparse import sp
 from rosenblatt.data.table import Table
 from rosenblatt.engine.epoch import UpdateLog, Weights, update_log
 from rosenblatt.engine.jit import compiled
@@ -28,9 +28,9 @@ from rosenblatt.storage.checks import check_array, check_rows, shape_of
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.training.algorithm import Algorithm, EpochArgs, Row, refuse_replaced
 from rosenblatt.training.first_order import FirstOrder
-from rosenblatt.training.in_memory import Job
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.plan import Run
+from rosenblatt.training.runner import Job
 from rosenblatt.training.scores import scores
 from rosenblatt.training.stream import Learned, Settings, Stream
 

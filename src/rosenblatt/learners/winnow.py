@@ -15,10 +15,9 @@ from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rows import dot, entries, entry
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import shared
-from rosenblatt.learners.base import Facts
+from rosenblatt.learners.base import UNCHECKED, Facts
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import flag, real
-from rosenblatt.learners.rows import UNCHECKED
 from rosenblatt.storage.registry import stored
 from rosenblatt.training.algorithm import (
     Algorithm,

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels
-from rosenblatt.data.sparse import as_dense
+from rosenblatt.data.matrices import as_dense
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidArgument, InvalidInput, MissingExtra
 from rosenblatt.markup import palette

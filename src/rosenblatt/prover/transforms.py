@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.dense import column_names
 from rosenblatt.data.labels import as_labels
-from rosenblatt.data.sparse import sp
+from rosenblatt.data.matrices import column_names, sp
 from rosenblatt.data.table import Table, as_sparse_table
-from rosenblatt.engine.reorder import gather
-from rosenblatt.engine.rows import Dense
+from rosenblatt.engine.rows import Dense, gather
 from rosenblatt.errors import InvalidInput
 from rosenblatt.prover.exact.numbers import exact_table
 

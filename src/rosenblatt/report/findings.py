@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.dense import column_names
 from rosenblatt.data.labels import as_labels
+from rosenblatt.data.matrices import column_names
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import confusion

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.dense import column_names
 from rosenblatt.data.labels import as_weights
-from rosenblatt.data.sparse import sp
+from rosenblatt.data.matrices import column_names, sp
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import Chunk, joined

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
-from rosenblatt.engine.reorder import gather
-from rosenblatt.engine.rows import Hyperplanes
+from rosenblatt.engine.rows import Hyperplanes, gather
 from rosenblatt.engine.scores import score
 from rosenblatt.prover.certificates.certificate import Certificate, issue
 from rosenblatt.prover.certificates.verify import confirmed

@@ -33,13 +33,12 @@ from rosenblatt.training.multiclass import (
     regression_task,
     winners,
 )
-from rosenblatt.training.order import mixed
-from rosenblatt.training.plan import Plan, Run
-from rosenblatt.training.runner import EpochStats, LinearRunner, RunClock
+from rosenblatt.training.plan import Plan, Run, mixed
+from rosenblatt.training.runner import LinearRunner
 from rosenblatt.training.scores import scores
 from rosenblatt.training.stopping import Stop
 from rosenblatt.training.stream import NO_CLASSES, Learned, Settings
-from rosenblatt.training.trainer import Trainer
+from rosenblatt.training.trainer import EpochStats, RunClock, Trainer
 
 Array = npt.NDArray[Any]
 

@@ -23,7 +23,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.training.algorithm import Algorithm, EpochArgs, copy_state, never, new_counts, order_of
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.multiclass import is_joint, make_task, weigh_rows
-from rosenblatt.training.order import Order
+from rosenblatt.training.plan import Order
 from rosenblatt.training.shards import DatasetStats, Late, Shard, ShardBlock, rows_between
 
 Array = npt.NDArray[Any]

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.dense import column_names, dense_values, refuse_infinite
+from rosenblatt.data.matrices import column_names, dense_values, refuse_infinite
 from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.storage.checks import check_array, check_classes

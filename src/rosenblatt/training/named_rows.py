@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.dense import unmasked
-from rosenblatt.data.sparse import sp
+from rosenblatt.data.matrices import sp, unmasked
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput

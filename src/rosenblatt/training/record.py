@@ -14,10 +14,10 @@ from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.errors import InvalidInput
 from rosenblatt.text import brief, count
 from rosenblatt.training.algorithm import EpochArgs
-from rosenblatt.training.in_memory import InMemory, Job
 from rosenblatt.training.plan import Run
-from rosenblatt.training.runner import EpochStats, RunClock
+from rosenblatt.training.runner import InMemory, Job
 from rosenblatt.training.scores import scores
+from rosenblatt.training.trainer import EpochStats, RunClock
 
 Array = npt.NDArray[Any]
 

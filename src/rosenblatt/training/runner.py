@@ -1,163 +1,36 @@
-"""Runners: whatever presents the rows of an epoch to the algorithm. The trainer decides how many epochs there are.
+"""Runners of linear algorithms: present the rows of an epoch, and answer the trainer's questions about the weights.
 
-Rows are in memory (`in_memory`), in chunks (`chunked`), in shards (`sharded`), or objects with a kernel
-(`rosenblatt.kernels.runner`).
+`LinearRunner` is what they share. `InMemory` presents the rows of a table; those of chunks and of shards are in
+`chunked` and `sharded`.
 """
 
 from __future__ import annotations
 
 import math
-import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.engine.jit import compile_seconds
+from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers
+from rosenblatt.engine.rows import Hyperplanes, Task
+from rosenblatt.engine.scores import misfits, weigh_errors
 from rosenblatt.errors import InvalidInput
-from rosenblatt.training import reasons
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, all_finite, copy_state, new_counts, order_of
-from rosenblatt.training.multiclass import part_names
-from rosenblatt.training.plan import Plan
-from rosenblatt.training.stopping import GRACE_SECONDS, MOST_WATCHED_WEIGHTS, Cycle, MarginBound, Stop
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, all_finite, copy_state, never, new_counts, order_of
+from rosenblatt.training.first_order import FirstOrder
+from rosenblatt.training.multiclass import elect, weigh_rows
+from rosenblatt.training.plan import Order, Plan, Run
+from rosenblatt.training.stopping import ENTRIES_PER_CHECK, MOST_WATCHED_WEIGHTS, Cycle, MarginBound, words_for
+from rosenblatt.training.trainer import EpochRunner, EpochStats, RunClock, Trainer
 
 if TYPE_CHECKING:
-    from rosenblatt.prover.certificates.certificate import Certificate
+    from rosenblatt.training.check_separable import SeparabilityCheck
 
 Array = npt.NDArray[Any]
-
-
-class RunClock:
-    """Seconds since the start, and whether a time limit is over. Compiling does not count against the limit."""
-
-    def __init__(self, limit: float | None) -> None:
-        self.start, self.limit = time.perf_counter(), limit
-        self.compiled = compile_seconds()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the start."""
-        return time.perf_counter() - self.start
-
-    @property
-    def left(self) -> float:
-        """Seconds up to the limit; negative afterwards, infinite without one."""
-        if self.limit is None:
-            return math.inf
-        return self.limit - (self.seconds - (compile_seconds() - self.compiled))
-
-    @property
-    def late(self) -> bool:
-        """Whether the limit is over."""
-        return self.limit is not None and self.left < 0.0
-
-    @property
-    def overdue(self) -> bool:
-        """Whether the grace period after the limit is over, too."""
-        return self.limit is not None and self.left < -GRACE_SECONDS
-
-
-class EpochStats(NamedTuple):
-    """The counts of an epoch, one for each part."""
-
-    mistakes: list[int]
-    updates: list[int]
-    loss: list[float]  # summed over the trials
-    trials: int
-    complete: bool  # whether every row was presented
-
-
-class EpochRunner:
-    """Presents rows in epochs, and answers the trainer's questions about them."""
-
-    parts: int  # problems, which end one by one; or 1 for all classes of a joint task
-    counted: int  # parts that the record counts; those of the reserve class come after them
-    n_rows: int  # rows of an epoch
-    # Whether an epoch without an update changes nothing, so that further epochs would not either.
-    converges_when_clean: bool = True
-    validates: bool = False  # whether the error is measured on rows that are not trained on
-    words: reasons.Words  # template of the reason for each end: see `rosenblatt.training.reasons`
-    # Mean loss of zero weights, which a diverging loss is compared with; infinite if a growing loss is harmless.
-    zero_loss: float = np.inf
-    remedy: str = "scale the data"  # advice against weights that diverge
-    plane: str = "hyperplane"  # what separates the rows, for messages
-    proof: str = ", and no {plane} separates the rows{share}"  # template for a bound on the margin
-    # Advice for rows that cannot be separated.
-    beyond: str = "a kernel (KernelPerceptron) or a soft margin (SoftMargin) may help"
-    names: tuple[Any, ...] = ()  # names of the parts; empty if they have none
-    noun: tuple[str, str] = ("problem", "problems")  # noun for one part and for several
-    certificate: Certificate | None = None  # the proof that two classes cannot be separated, if the run has found one
-    predictor: str = ""  # what predicts, if not the last weights; else empty
-    leaves_out: bool = False  # whether some rows are not learned from: held out, or without weight
-    penalised: bool = False  # whether the objective includes a penalty
-
-    def _divide(self, plan: Plan, problems: int, multiclass: str, names: tuple[Any, ...], *, together: bool) -> None:
-        """Divide a run into parts: one for each problem, or a single one if the problems end together.
-
-        `names` are the labels of the classes, if they have any; `together` is for problems that end together without
-        being joint.
-        """
-        self.plan, self.multiclass = plan, multiclass
-        self.joint = multiclass == "joint" and problems > 1
-        self.parts = self.counted = 1 if self.joint or together else problems
-        if self.parts > 1 and names:
-            self.names, self.noun = part_names(names, multiclass)
-        if problems > 1 and multiclass == "ovo":
-            self.predictor = "the sum of the scores of all pairs"
-
-    def run_epoch(self, epoch: int, active: list[int], clock: RunClock) -> EpochStats:
-        """Present every row once to the active parts, or as many as the clock allows."""
-        raise NotImplementedError
-
-    def fits(self, part: int, clock: RunClock) -> bool:
-        """Return whether every row is on its side; False if there is no time to check."""
-        raise NotImplementedError
-
-    def objective(self, stats: EpochStats) -> list[float]:
-        """Return for each part the figure that must fall: the mean loss."""
-        return [loss / self.n_rows for loss in stats.loss]
-
-    def give_up(self, parts: list[int], tol: float, epoch: int, clock: RunClock) -> dict[int, Stop]:
-        """Return the stalled parts that end, and why; here all of them, as nothing is gained by waiting."""
-        return dict.fromkeys(parts, Stop.TRAINING)
-
-    def returned(self, active: list[int]) -> dict[int, int]:
-        """Return the parts whose weights have returned, and after how many epochs; called once per epoch."""
-        return {}
-
-    def cycle_proves(self) -> bool:
-        """Return whether all sums are exact, so that returning weights prove that nothing separates the rows."""
-        return False
-
-    def error(self, clock: RunClock) -> float | None:
-        """Return the share of wrong rows, by weight, on the validation rows if there are any; None if out of time."""
-        raise NotImplementedError
-
-    def snapshot(self) -> Any:
-        """Return a copy of what was learned."""
-        raise NotImplementedError
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a snapshot."""
-        raise NotImplementedError
-
-    def weights(self) -> tuple[Array, Array]:
-        """Return a copy of the weights and biases, at the learning rate of the plan."""
-        raise NotImplementedError
-
-    @property
-    def radius(self) -> float:
-        """Largest norm of a row."""
-        raise NotImplementedError
-
-    def margin_bounds(self) -> list[float]:
-        """Return for each part an upper bound on the margin of any separator, as the run has proved; else inf."""
-        return [np.inf] * self.parts
-
-    def misses(self) -> int | None:
-        """Return how many of the rows that were learned from the model predicts wrongly; None if that takes long."""
-        return None
 
 
 class LinearRunner(EpochRunner):
@@ -185,8 +58,6 @@ class LinearRunner(EpochRunner):
     state: Any = None
     batch_sum: Any = None  # with batch updates, the sum of the corrections of the epoch so far
     largest: float  # largest squared norm of a row so far, without the constant
-    cycle: Cycle | None = None
-    bound: MarginBound | None = None
 
     def __init__(
         self,
@@ -200,7 +71,7 @@ class LinearRunner(EpochRunner):
         regression: bool = False,
         pool: ThreadPoolExecutor | None = None,
     ) -> None:
-        self._divide(plan, problems, multiclass, names, together=False)
+        super().__init__(plan, problems, multiclass, names)
         self.algorithm, self.bias, self.pool = algorithm, bias, pool
         self.converges_when_clean = algorithm.converges_when_clean
         self.zero_loss, self.remedy = algorithm.zero_loss, algorithm.remedy
@@ -209,7 +80,7 @@ class LinearRunner(EpochRunner):
         # exact: rounding with 0.1 would break ties that the algorithm depends on.
         self.rate_scale = algorithm.rate_scale(plan.eta0)
         self.counts = new_counts(self.parts)
-        self.words = reasons.words_for(algorithm, regression=regression, batch=plan.batch)
+        self.words = words_for(algorithm, regression=regression, batch=plan.batch)
         self._planes: Any = None
         self._penalty: Any = 0.0
         self._copy: Any = None
@@ -222,7 +93,7 @@ class LinearRunner(EpochRunner):
         # Weights can return only if all epochs are alike.
         alike = self.plan.order == "cyclic" and self.plan.schedule == "constant"
         if alike and self.algorithm.finite_updates and state.W.size <= MOST_WATCHED_WEIGHTS:
-            self.cycle = Cycle(state.W, state.b)
+            self.cycle = Cycle(state.W, state.b, joint=self.joint)
 
     # ------------------------------------------------------------------------------------------------------- an epoch
 
@@ -282,11 +153,6 @@ class LinearRunner(EpochRunner):
         """Largest norm of a row so far, the constant of the bias included."""
         return math.sqrt(self.largest + self.bias)
 
-    @property
-    def certificate(self) -> Certificate | None:  # type: ignore[override]
-        """The proof that two classes cannot be separated."""
-        return None if self.bound is None else self.bound.certificate
-
     def objective(self, stats: EpochStats) -> list[float]:
         """Return the mean loss of each part, with its penalty."""
         # At zero weights the loss of a batch is zero, which no later epoch can improve on; its errors can fall.
@@ -295,20 +161,6 @@ class LinearRunner(EpochRunner):
             return [figure / self.n_rows for figure in figures]
         values = [float(np.sum(self._penalty))] if self.joint else np.asarray(self._penalty).tolist()
         return [figure / self.n_rows + value for figure, value in zip(figures, values, strict=True)]
-
-    def returned(self, active: list[int]) -> dict[int, int]:
-        """Return the parts whose weights have returned, and after how many epochs."""
-        return {} if self.cycle is None else self.cycle.back(active, self.joint)
-
-    def give_up(self, parts: list[int], tol: float, epoch: int, clock: RunClock) -> dict[int, Stop]:
-        """Return the stalled parts that end, and why: those that waiting will hardly separate."""
-        if self.bound is None:
-            return super().give_up(parts, tol, epoch, clock)
-        return self.bound.give_up(parts, tol, epoch, clock)
-
-    def margin_bounds(self) -> list[float]:
-        """Return for each part an upper bound on the margin of any separator, as the run's mistakes prove."""
-        return super().margin_bounds() if self.bound is None else self.bound.observe()
 
     def snapshot(self) -> Any:
         """Return a copy of the state; it replaces the earlier copy, as states may be large."""
@@ -324,3 +176,211 @@ class LinearRunner(EpochRunner):
         """Return the weights at the learning rate of the plan."""
         rate = self.planes.W.dtype.type(self.rate_scale)
         return self.planes.W * rate, self.planes.b * rate
+
+
+# ---------------------------------------------------------------------------------------------------- rows in memory
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Rows kept out of training, to measure the error on."""
+
+    table: Table
+    subset: Array
+    label: Array  # class of each row of the table; -1 for one that training does not know
+    weight: Array
+
+
+@dataclass(frozen=True)
+class Job:
+    """A fit in memory: the rows, the algorithm, and the plan."""
+
+    algorithm: Algorithm
+    table: Table
+    task: Task
+    plan: Plan
+    multiclass: str = "ovr"  # one of "ovr", "ovo", "ovo-vote", "joint"
+    # The rows to train on, in the order of a cycle; empty for all.
+    subset: Array = field(default_factory=lambda: ALL_ROWS)
+    validation: Validation | None = None  # rows to measure the error on
+    names: tuple[Any, ...] = ()  # labels of the classes, for a certificate; empty for none
+    # Started before the rows were checked, which counts against the time limit; None: starts with the run.
+    clock: RunClock | None = None
+
+
+def run(job: Job, state: Any) -> Run:
+    """Train `state` in place, which is in units of the learning rate if that only scales the weights."""
+    if job.plan.n_jobs == 1:
+        return Trainer(job.plan, InMemory(job, state), job.clock).run()
+    with ThreadPoolExecutor(job.plan.n_jobs) as pool:
+        return Trainer(job.plan, InMemory(job, state, pool), job.clock).run()
+
+
+def _check_separable(
+    job: Job, state: Any, names: tuple[Any, ...], part: int, work: float, seconds: float
+) -> SeparabilityCheck:
+    # Imported here: most runs end without it, and load neither the search nor the proofs.
+    from rosenblatt.training.check_separable import Problem, check_separable
+
+    problem = Problem(job.table, job.task.sign[job.task.label, part], job.subset, job.task.bias, names)
+    return check_separable(problem, np.ascontiguousarray(state.W[part]), float(state.b[part]), work, seconds)
+
+
+class InMemory(LinearRunner):
+    """Runs epochs over the rows of a table."""
+
+    def __init__(self, job: Job, state: Any, pool: ThreadPoolExecutor | None = None) -> None:
+        if job.plan.batch and not job.algorithm.finite_updates:
+            raise InvalidInput(
+                "Batch updates are for the perceptron without a penalty. Drop batch=True, or the penalty."
+            )
+        table, task = job.table, job.task
+        problems, target = state.b.size, task.target
+        super().__init__(
+            job.algorithm,
+            job.plan,
+            problems,
+            job.multiclass,
+            task.bias,
+            names=job.names,
+            regression=bool(target.size),
+            pool=pool,
+        )
+        self.job, self.task, self.largest = job, task, table.largest
+        self.n_rows = job.subset.size or table.shape[0]
+        self.validates = job.validation is not None
+        self.leaves_out = bool(job.subset.size) or not task.class_cost.all()
+        if target.size:
+            self.zero_loss *= float(target @ target) / target.size
+        self.beyond = self._remedies()
+        origin = " through the origin" if task.bias == 0.0 else ""
+        self.plane = f"{'set of hyperplanes' if self.joint else 'hyperplane'}{origin}"
+        cost = job.algorithm.trial_cost(max(1, table.entries // table.shape[0]), *state.W.shape[::-1])
+        self.rows_per_check = max(1, self.plan.n_jobs * ENTRIES_PER_CHECK // cost)
+        self.order = Order(self.plan.order, task.label, job.subset, self.plan.random_state)
+        self._begin(state)
+        if job.algorithm.is_sum_of_rows:
+            # A certificate is about one problem of all rows with a bias, whatever the size of the bias.
+            names = job.names if problems == 1 and not job.subset.size and task.bias > 0.0 else ()
+            self.bound = MarginBound(
+                state.W,
+                state.b,
+                self.parts,
+                bias=task.bias,
+                radius=self.radius,
+                entries=table.entries,
+                search=None if self.joint else partial(_check_separable, job, state, names),
+                certifies=bool(names),
+            )
+
+    def _remedies(self) -> str:
+        """Return advice for rows that no hyperplane separates, without what the job does already."""
+        remedies = ["a kernel (KernelPerceptron)", "a soft margin (SoftMargin)"]
+        if not self.algorithm.derives_weights:
+            remedies.append("an average (AveragedPerceptron)")
+        if self.bias == 0.0:
+            remedies.insert(0, "a bias (fit_intercept=True)")
+        return f"{', '.join(remedies[:-1])} or {remedies[-1]} may help"
+
+    # ------------------------------------------------------------------------------------------------------- an epoch
+
+    def run_epoch(self, epoch: int, active: list[int], clock: RunClock) -> EpochStats:
+        """Present the rows of an epoch, a few at a time: the result does not depend on how many."""
+        for column in self.counts:
+            column[:] = 0
+        args = EpochArgs(
+            self.job.table.rows,
+            self.task,
+            self.order.draw(),
+            self.job.subset,
+            np.array(active),
+            self.plan.rate(epoch) / self.rate_scale,
+            self.counts,
+            self.joint,
+            lambda: clock.late,
+        )
+        self.algorithm.begin_epoch(epoch, slice(None) if self.joint else active, self.state)
+        trials = self._present_rows(args, clock)
+        self._add_batch()
+        if self.algorithm.needs_epoch_end and not clock.overdue:
+            self.algorithm.end_epoch(args._replace(late=never), self.state)
+        if self.bound is not None:
+            self.bound.add(self.counts.step)
+        return self._stats(epoch, trials, trials == self.n_rows)
+
+    def _present_rows(self, args: EpochArgs, clock: RunClock) -> int:
+        """Present the rows until they or the time are over; return how many were presented."""
+        trials = 0
+        while trials < self.n_rows and not (trials and clock.late):
+            piece = part_of(args.order, trials, self.rows_per_check, self.n_rows)
+            trials += self._present(args._replace(order=piece))
+        return trials
+
+    # -------------------------------------------------------------------------------------------------------- measures
+
+    @cached_property
+    def _measured(self) -> tuple[Validation, Task]:
+        """The rows to measure the error on: the validation rows if there are any, else the training rows."""
+        job = self.job
+        rows = job.validation or Validation(job.table, job.subset, job.task.label, job.task.sample_weight)
+        return rows, self.task._replace(label=rows.label, sample_weight=rows.weight)
+
+    def _blocks(self, table: Table, subset: Array, problems: int, clock: RunClock) -> Iterator[Array]:
+        """Yield rows to measure, a moment's work at a time, until the clock is overdue."""
+        n_rows = subset.size or table.shape[0]
+        size = max(1, ENTRIES_PER_CHECK // (problems * max(1, table.entries // table.shape[0])))
+        for first in range(0, n_rows, size):
+            if clock.overdue:
+                return
+            yield part_of(subset, first, size, n_rows)
+
+    def error(self, clock: RunClock) -> float | None:
+        """Return the share of wrong rows, by weight; None if out of time."""
+        rows, task = self._measured
+        n_rows = rows.subset.size or rows.table.shape[0]
+        wrong, total, seen = 0.0, 0.0, 0
+        for block in self._blocks(rows.table, rows.subset, self.state.b.size, clock):
+            more = weigh_rows(rows.table, task, block, self.planes, self.multiclass)
+            wrong, total, seen = wrong + more[0], total + more[1], seen + (block.size or n_rows)
+        return float(wrong / total) if seen == n_rows else None
+
+    def fits(self, part: int, clock: RunClock) -> bool:
+        """Return whether every row of a part is on its side; False if there is no time to check.
+
+        Under the last weights, which an epoch without an update is about. Margins that a loss requires are not checked.
+        """
+        if not self.algorithm.finite_updates:
+            return False
+        table, subset, planes = self.job.table, self.job.subset, Hyperplanes(self.state.W, self.state.b)
+        seen = 0
+        for block in self._blocks(table, subset, self.state.b.size if self.joint else 1, clock):
+            if self.joint:
+                wrong = weigh_errors(table.rows, self.task, block, planes)[0]
+            else:
+                wrong = misfits(table.rows, self.task, block, part, planes)
+            if wrong:
+                return False
+            seen += block.size or self.n_rows
+        return seen == self.n_rows
+
+    def cycle_proves(self) -> bool:
+        """Return whether all sums are exact, so that returning weights prove that nothing separates the rows."""
+        task, table = self.task, self.job.table
+        if isinstance(self.algorithm, FirstOrder) and not self.algorithm.rule.of.unit:
+            return False
+        steps = [task.sample_weight, task.cost, task.class_cost]
+        whole = all(np.array_equal(part, np.rint(part)) for part in [table.values, self.state.W, self.state.b, *steps])
+        largest = max(float(np.abs(part).max(initial=0.0)) for part in (table.values, self.state.W, self.state.b))
+        weight = math.prod(float(np.max(part, initial=1.0)) for part in steps)
+        rate = self.plan.eta0 / self.rate_scale
+        most = largest * (1.0 + self.n_rows * weight * rate)
+        return whole and task.bias in (0.0, 1.0) and rate == round(rate) and most < 2.0 / np.finfo(table.dtype).eps
+
+    def misses(self) -> int | None:
+        """Return how many of the rows that were learned from the model predicts wrongly."""
+        if not self.algorithm.linear or self.task.target.size:
+            return None
+        subset = self.job.subset if self.job.subset.size else row_numbers(np.arange(self.n_rows))
+        subset = subset[self.task.class_cost[self.task.label[subset]] > 0]
+        elected = elect(self.job.table, subset, self.planes, self.task.sign.shape[0], self.multiclass)
+        return int(np.count_nonzero(elected != self.task.label[subset]))

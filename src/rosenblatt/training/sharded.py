@@ -21,7 +21,6 @@ from rosenblatt.data.table import ALL_ROWS, SQUARED_LENGTHS, Table
 from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput
 from rosenblatt.training.algorithm import check_start, copy_state, never
-from rosenblatt.training.in_memory import Job
 from rosenblatt.training.mixing import (
     Round,
     ShardSpec,
@@ -37,10 +36,10 @@ from rosenblatt.training.mixing import (
 )
 from rosenblatt.training.multiclass import by_pairs
 from rosenblatt.training.plan import Plan, Run
-from rosenblatt.training.runner import EpochStats, LinearRunner, RunClock
+from rosenblatt.training.runner import Job, LinearRunner
 from rosenblatt.training.shards import DatasetStats, Late, Shard, ShardBlock, cut, stats_of
 from rosenblatt.training.stopping import MarginBound
-from rosenblatt.training.trainer import Trainer
+from rosenblatt.training.trainer import EpochStats, RunClock, Trainer
 
 Array = npt.NDArray[Any]
 Work = Callable[..., Any]

@@ -19,8 +19,7 @@ from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.text import count, short_repr
 from rosenblatt.training.algorithm import check_start
-from rosenblatt.training.order import Order
-from rosenblatt.training.plan import Plan
+from rosenblatt.training.plan import Order, Plan
 from rosenblatt.training.record import Trial, record
 from rosenblatt.training.stopping import Cycle
 

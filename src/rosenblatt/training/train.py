@@ -16,10 +16,10 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.text import count, short_repr
 from rosenblatt.training.algorithm import start_state
 from rosenblatt.training.first_order import FirstOrder
-from rosenblatt.training.in_memory import Job, Validation, run
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.multiclass import by_pairs, coding_matrix, make_task
 from rosenblatt.training.plan import Plan, Run, check_names
+from rosenblatt.training.runner import Job, Validation, run
 
 Array = npt.NDArray[Any]
 

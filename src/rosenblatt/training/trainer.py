@@ -1,16 +1,181 @@
-"""The trainer: epochs, the best weights, the record. A runner presents the rows."""
+"""The trainer: epochs, the best weights, the record. A runner presents the rows of each epoch.
+
+The rows are a table in memory (`rosenblatt.training.runner`), chunks of a file (`chunked`), shards (`sharded`), or
+objects with a kernel (`rosenblatt.kernels.runner`).
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from rosenblatt.engine.jit import compile_seconds
+from rosenblatt.training.multiclass import part_names
 from rosenblatt.training.plan import Epoch, Plan, Run
-from rosenblatt.training.reasons import reason
-from rosenblatt.training.runner import EpochRunner, EpochStats, RunClock
-from rosenblatt.training.stopping import FAST_FALL, Stop, StoppingRules
+from rosenblatt.training.stopping import (
+    FAST_FALL,
+    GRACE_SECONDS,
+    Cycle,
+    MarginBound,
+    Stop,
+    StoppingRules,
+    Words,
+    reason,
+)
+
+if TYPE_CHECKING:
+    from rosenblatt.prover.certificates.certificate import Certificate
+
+Array = npt.NDArray[Any]
+
+
+class RunClock:
+    """Seconds since the start, and whether a time limit is over. Compiling does not count against the limit."""
+
+    def __init__(self, limit: float | None) -> None:
+        self.start, self.limit = time.perf_counter(), limit
+        self.compiled = compile_seconds()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self.start
+
+    @property
+    def left(self) -> float:
+        """Seconds up to the limit; negative afterwards, infinite without one."""
+        if self.limit is None:
+            return math.inf
+        return self.limit - (self.seconds - (compile_seconds() - self.compiled))
+
+    @property
+    def late(self) -> bool:
+        """Whether the limit is over."""
+        return self.limit is not None and self.left < 0.0
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the grace period after the limit is over, too."""
+        return self.limit is not None and self.left < -GRACE_SECONDS
+
+
+class EpochStats(NamedTuple):
+    """The counts of an epoch, one for each part."""
+
+    mistakes: list[int]
+    updates: list[int]
+    loss: list[float]  # summed over the trials
+    trials: int
+    complete: bool  # whether every row was presented
+
+
+class EpochRunner:
+    """Presents rows in epochs, and answers the trainer's questions about them.
+
+    Parameters
+    ----------
+    plan : Plan
+    problems : int
+        Binary problems that learn.
+    multiclass : str
+    names : tuple
+        Labels of the classes; empty for none.
+    together : bool
+        Whether the problems end together without being joint.
+    """
+
+    parts: int  # problems, which end one by one; or 1 for all classes of a joint task
+    counted: int  # parts that the record counts; those of the reserve class come after them
+    n_rows: int  # rows of an epoch
+    # Whether an epoch without an update changes nothing, so that further epochs would not either.
+    converges_when_clean: bool = True
+    validates: bool = False  # whether the error is measured on rows that are not trained on
+    words: Words  # template of the reason for each end
+    # Mean loss of zero weights, which a diverging loss is compared with; infinite if a growing loss is harmless.
+    zero_loss: float = np.inf
+    remedy: str = "scale the data"  # advice against weights that diverge
+    plane: str = "hyperplane"  # what separates the rows, for messages
+    proof: str = ", and no {plane} separates the rows{share}"  # template for a bound on the margin
+    # Advice for rows that cannot be separated.
+    beyond: str = "a kernel (KernelPerceptron) or a soft margin (SoftMargin) may help"
+    names: tuple[Any, ...] = ()  # names of the parts; empty if they have none
+    noun: tuple[str, str] = ("problem", "problems")  # noun for one part and for several
+    predictor: str = ""  # what predicts, if not the last weights; else empty
+    leaves_out: bool = False  # whether some rows are not learned from: held out, or without weight
+    penalised: bool = False  # whether the objective includes a penalty
+    cycle: Cycle | None = None  # looks for weights that return
+    bound: MarginBound | None = None  # on the margin of any separator, by the run's own mistakes
+
+    def __init__(
+        self, plan: Plan, problems: int, multiclass: str, names: tuple[Any, ...] = (), *, together: bool = False
+    ) -> None:
+        self.plan, self.multiclass = plan, multiclass
+        self.joint = multiclass == "joint" and problems > 1
+        self.parts = self.counted = 1 if self.joint or together else problems
+        if self.parts > 1 and names:
+            self.names, self.noun = part_names(names, multiclass)
+        if problems > 1 and multiclass == "ovo":
+            self.predictor = "the sum of the scores of all pairs"
+
+    def run_epoch(self, epoch: int, active: list[int], clock: RunClock) -> EpochStats:
+        """Present every row once to the active parts, or as many as the clock allows."""
+        raise NotImplementedError
+
+    def fits(self, part: int, clock: RunClock) -> bool:
+        """Return whether every row is on its side; False if there is no time to check."""
+        raise NotImplementedError
+
+    def objective(self, stats: EpochStats) -> list[float]:
+        """Return for each part the figure that must fall: the mean loss."""
+        return [loss / self.n_rows for loss in stats.loss]
+
+    def give_up(self, parts: list[int], tol: float, epoch: int, clock: RunClock) -> dict[int, Stop]:
+        """Return the stalled parts that end, and why: those that waiting will hardly separate."""
+        if self.bound is None:
+            return dict.fromkeys(parts, Stop.TRAINING)
+        return self.bound.give_up(parts, tol, epoch, clock)
+
+    def cycle_proves(self) -> bool:
+        """Return whether all sums are exact, so that returning weights prove that nothing separates the rows."""
+        return False
+
+    def error(self, clock: RunClock) -> float | None:
+        """Return the share of wrong rows, by weight, on the validation rows if there are any; None if out of time."""
+        raise NotImplementedError
+
+    def snapshot(self) -> Any:
+        """Return a copy of what was learned."""
+        raise NotImplementedError
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a snapshot."""
+        raise NotImplementedError
+
+    def weights(self) -> tuple[Array, Array]:
+        """Return a copy of the weights and biases, at the learning rate of the plan."""
+        raise NotImplementedError
+
+    @property
+    def radius(self) -> float:
+        """Largest norm of a row."""
+        raise NotImplementedError
+
+    def margin_bounds(self) -> list[float]:
+        """Return for each part an upper bound on the margin of any separator, as the run has proved; else inf."""
+        return [np.inf] * self.parts if self.bound is None else self.bound.observe()
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The proof that two classes cannot be separated, if the run has found one."""
+        return None if self.bound is None else self.bound.certificate
+
+    def misses(self) -> int | None:
+        """Return how many of the rows that were learned from the model predicts wrongly; None if that takes long."""
+        return None
 
 
 class Trainer:

@@ -1,5 +1,5 @@
 // @ts-check
-/** Why a run ended, as a sentence: the templates are those of `rosenblatt.training.reasons`, in the catalogue. */
+/** Why a run ended, as a sentence: the templates are those of `rosenblatt.training.stopping`, in the catalogue. */
 
 /** @typedef {import("./types").Task} Task */
 /** @typedef {import("./types").Plane} Plane */

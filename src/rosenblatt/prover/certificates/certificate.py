@@ -19,8 +19,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels, as_names
 from rosenblatt.data.table import Table
-from rosenblatt.engine.reorder import gather
-from rosenblatt.engine.rows import Csr, Dense
+from rosenblatt.engine.rows import Csr, Dense, gather
 from rosenblatt.errors import InvalidInput
 from rosenblatt.prover.certificates import certificate_json, describe
 from rosenblatt.prover.certificates.brackets import Bracket, common_point, direction, mistake_bound, outer_radius

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.dense import TEXT_REMEDY, unmasked
-from rosenblatt.data.sparse import as_csr, sp
+from rosenblatt.data.matrices import TEXT_REMEDY, as_csr, sp, unmasked
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.text import short_repr

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.dense import column_names
 from rosenblatt.data.formula import design
+from rosenblatt.data.matrices import column_names
 from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.prover.certificates.certificate import Certificate, draft, issue, prepare
 from rosenblatt.prover.certificates.certificate_json import ARITHMETICS

@@ -10,8 +10,7 @@ import numpy.typing as npt
 from rosenblatt.engine.epoch import Learner, Weights
 from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.joint import run_joint
-from rosenblatt.engine.reorder import shuffle
-from rosenblatt.engine.rows import FASTMATH, Counts, Task, U, entries, entry
+from rosenblatt.engine.rows import FASTMATH, Counts, Task, U, entries, entry, shuffle
 from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search import limits

@@ -23,15 +23,12 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import pocket
 from rosenblatt.learners.arow import Arow
 from rosenblatt.learners.pocket import PocketAlgorithm
-from rosenblatt.training import in_memory
 from rosenblatt.training.first_order import FirstOrder
-from rosenblatt.training.in_memory import Job
 from rosenblatt.training.multiclass import coding_matrix, make_task
 from rosenblatt.training.plan import Plan
-from rosenblatt.training.reasons import BATCH, LOSS, PERCEPTRON
-from rosenblatt.training.runner import RunClock
-from rosenblatt.training.stopping import Stop
-from rosenblatt.training.trainer import Trainer
+from rosenblatt.training.runner import InMemory, Job
+from rosenblatt.training.stopping import BATCH_WORDS, LOSS_WORDS, PERCEPTRON_WORDS, Stop
+from rosenblatt.training.trainer import RunClock, Trainer
 
 
 def noisy(n=400, d=3, seed=0, classes=2):
@@ -96,7 +93,7 @@ def test_threads_share_the_problems_and_change_nothing(model, multiclass):
 def test_pieces_between_two_looks_at_the_clock_change_nothing(monkeypatch):
     X, y = noisy(300)
     whole = train(X, y, max_iter=3, tol=None)
-    monkeypatch.setattr(in_memory, "ENTRIES_PER_CHECK", 3 * 7)
+    monkeypatch.setattr("rosenblatt.training.runner.ENTRIES_PER_CHECK", 3 * 7)
     pieces = train(X, y, max_iter=3, tol=None, max_seconds=1000.0)
     assert pieces.coef.tolist() == whole.coef.tolist()
     assert pieces.trials == whole.trials
@@ -104,7 +101,7 @@ def test_pieces_between_two_looks_at_the_clock_change_nothing(monkeypatch):
 
 def test_the_clock_ends_a_run_within_an_epoch(monkeypatch):
     X, y = noisy(300)
-    monkeypatch.setattr(in_memory, "ENTRIES_PER_CHECK", 3 * 7)
+    monkeypatch.setattr("rosenblatt.training.runner.ENTRIES_PER_CHECK", 3 * 7)
     run = train(X, y, max_iter=3, tol=None, max_seconds=1e-9)
     assert (run.stop, run.epochs, run.trials) == (Stop.SECONDS, 1, 7)
 
@@ -112,11 +109,11 @@ def test_the_clock_ends_a_run_within_an_epoch(monkeypatch):
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (Perceptron(), PERCEPTRON),
-        (Perceptron(batch=True), BATCH),
-        (Perceptron(penalty="l2"), LOSS),
-        (AROW(), LOSS),
-        (SoftMargin(), LOSS),
+        (Perceptron(), PERCEPTRON_WORDS),
+        (Perceptron(batch=True), BATCH_WORDS),
+        (Perceptron(penalty="l2"), LOSS_WORDS),
+        (AROW(), LOSS_WORDS),
+        (SoftMargin(), LOSS_WORDS),
     ],
     ids=str,
 )
@@ -172,7 +169,7 @@ def test_the_pieces_in_which_rows_are_presented_do_not_change_a_bit(monkeypatch,
     X, y = noisy(90, seed=4, classes=3 if "multiclass" in member.get_params() else 2)
     X = np.abs(X)
     whole = clone(member).set_params(max_iter=4, tol=None, random_state=0).fit(kind(X), y)
-    monkeypatch.setattr(in_memory, "ENTRIES_PER_CHECK", 20)
+    monkeypatch.setattr("rosenblatt.training.runner.ENTRIES_PER_CHECK", 20)
     monkeypatch.setattr(pocket, "ENTRIES_PER_SLICE", 20)
     pieces = clone(member).set_params(max_iter=4, tol=None, random_state=0).fit(kind(X), y)
     assert pieces.coef_.tolist() == whole.coef_.tolist()
@@ -204,11 +201,11 @@ def job_of(X, y, algorithm, **plan):
     ids=lambda algorithm: type(algorithm).__name__,
 )
 def test_a_run_ends_in_the_middle_of_an_epoch_and_says_so(monkeypatch, algorithm):
-    monkeypatch.setattr(in_memory, "ENTRIES_PER_CHECK", 1)
+    monkeypatch.setattr("rosenblatt.training.runner.ENTRIES_PER_CHECK", 1)
     X, y = noisy(400)
     job = job_of(X, y, algorithm, max_seconds=5.0, keep="best")
     state = algorithm.start(1, 3, np.float64)
-    run = Trainer(job.plan, in_memory.InMemory(job, state), Late(50)).run()
+    run = Trainer(job.plan, InMemory(job, state), Late(50)).run()
     assert run.stop is Stop.SECONDS
     assert "5.0 s, in epoch 1" in run.reason
     assert 0 < run.trials < 400
@@ -219,7 +216,7 @@ def test_without_time_to_measure_the_best_weights_the_last_ones_are_kept():
     X, y = noisy(400)
     algorithm = FirstOrder(perceptron())
     job = job_of(X, y, algorithm, max_seconds=5.0, keep="best", tol=None)
-    runner = in_memory.InMemory(job, algorithm.start(1, 3, np.float64))
+    runner = InMemory(job, algorithm.start(1, 3, np.float64))
     late = RunClock(1e-9)
     late.start -= 1.0
     assert runner.error(late) is None
@@ -232,7 +229,7 @@ def test_no_search_is_begun_after_the_limit():
     X, y = noisy(400)
     algorithm = FirstOrder(perceptron())
     job = job_of(X, y, algorithm)
-    runner = in_memory.InMemory(job, algorithm.start(1, 3, np.float64))
+    runner = InMemory(job, algorithm.start(1, 3, np.float64))
     runner.run_epoch(1, [0], RunClock(None))
     late = RunClock(1e-9)
     late.start -= 1.0
