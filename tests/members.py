@@ -3,6 +3,7 @@
 A learner that is not named here is tested with its defaults.
 """
 
+import pytest
 from sklearn.base import is_classifier, is_regressor
 
 from rosenblatt import (
@@ -79,3 +80,9 @@ for cls in EVERY_CLASS:
         FAMILY.append(cls())
         if is_classifier(cls()) and hasattr(cls(), "learn_one"):
             STREAMS.append(cls())
+
+
+def others_long(models):
+    """Mark all models of a class but the first as long, where they only compile the same source once more."""
+    first = {type(model): model for model in reversed(models)}.values()
+    return [pytest.param(model, marks=[] if model in first else pytest.mark.long) for model in models]

@@ -24,6 +24,7 @@ def run(*arguments):
     return done.stdout
 
 
+@pytest.mark.long
 @examples
 def test_an_example_runs_and_says_something(path):
     assert run("-W", "error", path).strip()

@@ -57,7 +57,7 @@ def mean_at_the_end(run):
 
 
 @learners
-@pytest.mark.parametrize("seed", range(PER_LEARNER))
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(k, marks=pytest.mark.long) for k in range(8, PER_LEARNER))])
 def test_what_is_shown_is_what_a_fit_learns(name, seed):
     one = random_scene(name, seed)
     run = frames(one)

@@ -101,6 +101,7 @@ def test_spam_is_recognised(real_data):
     assert cross_val_score(model, list(texts), np.array(labels), cv=10).mean() > 0.98
 
 
+@pytest.mark.long
 def test_mutated_files_crash_no_parser():
     folder = Path(__file__).parents[1]
     script = [sys.executable, str(folder / "attacks" / "fuzz_files.py"), "3000", "7"]

@@ -515,6 +515,7 @@ def test_an_edited_cell_is_the_new_rule():
     assert found == [[[1.0]], [[3.0]], [[1.0]]]
 
 
+@pytest.mark.long
 @needs_the_compiler
 def test_an_edited_cell_is_the_new_rule_in_another_process_too(tmp_path):
     env = os.environ | {"PYTHONPATH": str(SOURCE), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}

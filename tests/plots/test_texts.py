@@ -134,11 +134,12 @@ def test_every_picture_is_tested():
 
 
 @every
-@pytest.mark.parametrize("long", [False, True], ids=["short names", "long names"])
+@pytest.mark.parametrize("long", [pytest.param(False, marks=pytest.mark.long), True], ids=["short names", "long names"])
 def test_new_figures_with_a_title(name, long):
     assert_readable((DRAWINGS | PAIRS)[name](None, long))
 
 
+@pytest.mark.long
 @every
 def test_figures_for_a_projector(name):
     count = 2 if name in PAIRS else 1
@@ -146,6 +147,7 @@ def test_figures_for_a_projector(name):
     assert_readable((DRAWINGS | PAIRS)[name](axes, False))
 
 
+@pytest.mark.long
 @every
 def test_figures_of_the_users_own(name):
     figure, axes = plt.subplots(2, 2)

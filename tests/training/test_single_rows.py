@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from members import others_long
 from rosenblatt import (
     ALMA,
     AROW,
@@ -142,7 +143,7 @@ def rows_of(classes, seed=0, n=60):
 
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("member", MEMBERS, ids=str)
+@pytest.mark.parametrize("member", others_long(MEMBERS), ids=str)
 def test_predict_one_says_what_predict_says(member, kind, classes):
     if "dicts" in kind and isinstance(member, VotedPerceptron):
         pytest.skip("takes arrays")

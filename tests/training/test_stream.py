@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.feature_extraction import DictVectorizer
 
-from members import STREAMS
+from members import STREAMS, others_long
 from rosenblatt import (
     AROW,
     AveragedPerceptron,
@@ -40,12 +40,6 @@ UNWEIGHTED = np.empty(0)
 # The voted perceptron keeps the rows of its updates, and takes arrays only when it learns one by one.
 TAKES_ANY_ROW = [model for model in STREAMS if not isinstance(model, VotedPerceptron)]
 streams = pytest.mark.parametrize("model", STREAMS, ids=str)
-
-
-def others_long(models):
-    """Mark all models of a class but the first as long, where they only compile the same source once more."""
-    first = {type(model): model for model in reversed(models)}.values()
-    return [pytest.param(model, marks=[] if model in first else pytest.mark.long) for model in models]
 
 
 ROWS = {
