@@ -51,16 +51,18 @@ from rosenblatt.text import count
 from rosenblatt.training.algorithm import refuse_replaced
 from rosenblatt.training.multiclass import (
     by_pairs,
+    check_kind,
     class_costs,
     coding_matrix,
     count_problems,
     decision,
+    growth,
     make_task,
+    open_coding_matrix,
     winners,
 )
 from rosenblatt.training.plan import Run
 from rosenblatt.training.record import Recording
-from rosenblatt.training.reserve import check_kind, growth, open_coding_matrix
 from rosenblatt.training.stopping import Stop
 
 Array = npt.NDArray[Any]

@@ -80,57 +80,18 @@ class FirstOrder(Algorithm):
         "skipped": "l p",
     }
 
-    @property
-    def by_feature(self) -> bool:  # type: ignore[override]
-        """Whether the loops process all problems of a feature at once: not if weights are truncated one by one."""
-        return not self.truncated
-
-    @property
-    def finite_updates(self) -> bool:  # type: ignore[override]
-        """Whether separable rows cause finitely many updates."""
-        return self.rule.of.finite and not self.penalised
-
-    @property
-    def converges_when_clean(self) -> bool:  # type: ignore[override]
-        """Whether nothing shrinks between updates."""
-        return not self.penalised
-
-    @property
-    def is_sum_of_rows(self) -> bool:  # type: ignore[override]
-        """Whether the weights are a sum of rows."""
-        return self.finite_updates
-
-    @property
-    def derives_weights(self) -> bool:  # type: ignore[override]
-        """Whether the weights are computed: averaged, or with a penalty applied."""
-        return self.averaged or self.penalised
-
-    @property
-    def predictor(self) -> str:  # type: ignore[override]
-        """The name of the weights that predict, if not the last ones."""
-        return "the average" * self.averaged
-
-    @property
-    def zero_loss(self) -> float:  # type: ignore[override]
-        """Loss of zero weights, for rules that follow a gradient by a learning rate."""
-        loss: float = self.rule.of.zero_loss
-        return loss
-
-    @property
-    def remedy(self) -> str:  # type: ignore[override]
-        """Advice against weights that diverge."""
-        remedy: str = self.rule.of.remedy
-        return remedy
-
-    @property
-    def penalised(self) -> bool:
-        """Whether the weights shrink."""
-        return self.penalty != NO_PENALTY
-
-    @property
-    def truncated(self) -> bool:
-        """Whether they are truncated as well, so that many become zero."""
-        return self.penalty.l1 > 0.0
+    def __post_init__(self) -> None:
+        """Derive the facts of an algorithm from the rule, the penalty and the average."""
+        rule = self.rule.of
+        self.penalised = self.penalty != NO_PENALTY  # whether the weights shrink
+        self.truncated = self.penalty.l1 > 0.0  # whether they are truncated as well, so that many become zero
+        self.by_feature = not self.truncated  # weights are truncated one by one
+        self.finite_updates = self.is_sum_of_rows = rule.finite and not self.penalised
+        self.converges_when_clean = not self.penalised
+        self.derives_weights = self.averaged or self.penalised
+        self.zero_loss, self.remedy = rule.zero_loss, rule.remedy
+        if self.averaged:
+            self.predictor = "the average"
 
     @property
     def kind(self) -> tuple[Any, ...]:
