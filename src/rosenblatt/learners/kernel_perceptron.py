@@ -43,8 +43,8 @@ from rosenblatt.learners.base import (
     validated,
 )
 from rosenblatt.learners.contract import ClassifierMixin, ConvergenceWarning, check_is_fitted
-from rosenblatt.learners.epoch_learner import plan_of, seed_of
 from rosenblatt.learners.parameters import choice, custom, flag, integer, real
+from rosenblatt.learners.shared import plan_of, seed_of
 from rosenblatt.storage.checks import check_array, check_classes, check_record, check_rows
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count
