@@ -177,7 +177,7 @@ class _RuleLearner(_OwnLearner):
         _compile(self.rule, self._values())
 
     def _algorithm(self) -> Algorithm:
-        return OwnRule(self.rule.Parameters(*self._values()), shared.penalty_of(self), averaged=bool(self.average))
+        return OwnRule(self.rule.Parameters(*self._values()), *shared.penalty_of(self), averaged=bool(self.average))
 
 
 class _LoopLearner(_OwnLearner):

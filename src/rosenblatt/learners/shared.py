@@ -15,7 +15,6 @@ from rosenblatt.data.numbers import is_truth, is_whole
 from rosenblatt.learners.contract import check_random_state, effective_n_jobs
 from rosenblatt.learners.parameters import choice, custom, flag, integer, margins, real, schedule_of, seed
 from rosenblatt.text import count
-from rosenblatt.training import first_order
 from rosenblatt.training.multiclass import MULTICLASS as MODES
 from rosenblatt.training.plan import SCHEDULES, Epoch, Plan
 
@@ -172,12 +171,12 @@ AVERAGE: Any = flag(default=False, text="Whether the model is the average of the
 _ORDER = {True: "shuffled", False: "cyclic", "random": "random"}
 
 
-def penalty_of(learner: Any) -> first_order.Penalty:
-    """Return the penalty that the parameters of a learner describe."""
+def penalty_of(learner: Any) -> tuple[float, float]:
+    """Return the strengths of L1 and L2 that the parameters of a learner describe."""
     if learner.penalty is None:
-        return first_order.Penalty()
+        return 0.0, 0.0
     share = {"l1": 1.0, "l2": 0.0, "elasticnet": float(learner.l1_ratio)}[learner.penalty]
-    return first_order.Penalty(l1=float(learner.alpha) * share, l2=float(learner.alpha) * (1.0 - share))
+    return float(learner.alpha) * share, float(learner.alpha) * (1.0 - share)
 
 
 def learning_rate(learner: Any) -> float:
