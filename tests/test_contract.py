@@ -124,7 +124,7 @@ def forgotten(name, folder):
             found.append("scikit-learn's estimator checks: a member of FAMILY or STREAMS in tests/members.py")
     if (
         hasattr(cls(), "learn_one")
-        and not is_regressor(cls())  # STREAMS are given labels; tests/learners/test_epoch_learner.py has numbers
+        and not is_regressor(cls())  # STREAMS are given labels; tests/learners/test_linear_streams.py has numbers
         and not any(isinstance(model, cls) for model in STREAMS)
         and name not in (CHECKED_IN_ITS_OWN_FILE)
     ):

@@ -14,14 +14,14 @@ from rosenblatt.learners.soft_margin import hinge
 from rosenblatt.learners.voted_perceptron import Voted
 from rosenblatt.learners.winnow import Multiplicative, WinnowRule
 from rosenblatt.training.algorithm import EpochArgs, new_counts
-from rosenblatt.training.first_order import FirstOrder, Penalty
+from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.multiclass import coding_matrix, make_task
 
 METHODS = {
     "perceptron": FirstOrder(perceptron()),
     "averaged": FirstOrder(perceptron(), averaged=True),
-    "ridge": FirstOrder(hinge(), Penalty(l2=0.1)),
-    "elastic net, averaged": FirstOrder(hinge(), Penalty(0.1, 0.1), averaged=True),
+    "ridge": FirstOrder(hinge(), l2=0.1),
+    "elastic net, averaged": FirstOrder(hinge(), l1=0.1, l2=0.1, averaged=True),
     "passive-aggressive": FirstOrder(passive_aggressive(C=1.0)),
     "voted": Voted(perceptron()),
     "AROW": Arow(1.0),

@@ -76,8 +76,6 @@ def _public() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"rosenblatt.{_HOME[name]}"), name)
     if name == "__all__":
         return _public()
     if name == "__version__":
@@ -85,6 +83,12 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("rosenblatt")
+    found = getattr(import_module(f"rosenblatt.{_HOME[name]}"), name) if name in _HOME else _learner(name)
+    globals()[name] = found  # where Python finds it from now on, without this function
+    return found
+
+
+def _learner(name: str) -> Any:
     if not name.startswith("_"):
         from rosenblatt.learners import ALL
 
@@ -98,4 +102,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_public(), "__all__", "__version__"])
+    return sorted({*globals(), *_public(), "__all__", "__version__"})

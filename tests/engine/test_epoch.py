@@ -15,7 +15,7 @@ from oracles import reference
 from rosenblatt import train
 from rosenblatt.engine.epoch import Learner, rate_at, settle
 from rosenblatt.learners.soft_margin import hinge
-from rosenblatt.training.first_order import FirstOrder, Penalty
+from rosenblatt.training.first_order import FirstOrder
 from strategies import integer_sets, small
 
 
@@ -128,7 +128,7 @@ def test_the_kernels_run_as_plain_python():
 
 
 def test_all_that_is_owed_is_paid_but_not_past_zero():
-    state = FirstOrder(hinge(), Penalty(0.1, 0.1)).start(1, 4, np.float64)
+    state = FirstOrder(hinge(), l1=0.1, l2=0.1).start(1, 4, np.float64)
     state.W[:], state.scale[:], state.owed[:] = [[4.0, 1.0, -1.0, 0.0]], 0.5, 0.75
     settle(state)
     assert state.W.tolist() == [[1.25, 0.0, 0.0, 0.0]]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from rosenblatt.kernels import objects
 from rosenblatt.kernels.kernels import PairFunction, Polynomial
-from rosenblatt.kernels.objects import ColumnCache, GrowingArray, ObjectPool
+from rosenblatt.kernels.runner import ObjectPool
+from rosenblatt.kernels.unbounded import ColumnCache, GrowingArray
 
 
 def test_no_pair_is_asked_twice():

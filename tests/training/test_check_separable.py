@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rosenblatt import certify, verify
 from rosenblatt.data.table import as_table
-from rosenblatt.training.check_separable import Problem, SeparabilityCheck, check_separable, search_hull
+from rosenblatt.training.check_separable import SeparabilityCheck, check_separable, search_hull
 from rosenblatt.training.stopping import SEARCH_MAX_WIDTH, SEARCHED_ROWS
 
 ALL = np.empty(0, np.int32)
@@ -20,8 +20,8 @@ SQUARE = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], float)
 
 def ask(X, sign, *, subset=ALL, bias=1.0, work=0.0, names=()):
     table = as_table(X)
-    problem = Problem(table, np.asarray(sign, np.int8), subset, bias, names)
-    return check_separable(problem, np.zeros(table.shape[1]), 0.0, work)
+    sign, W = np.asarray(sign, np.int8), np.zeros(table.shape[1])
+    return check_separable(table, sign, subset, W, 0.0, work, bias=bias, names=names)
 
 
 @given(st.integers(1, 6), st.integers(1, 12), st.integers(0, 999))
@@ -85,7 +85,7 @@ def test_the_hardest_of_many_rows_are_searched():
     X[sign > 0] += 3.0
     X[0], X[-1] = X[-1], X[0]  # one of each class among the others
     table = as_table(X)
-    found = check_separable(Problem(table, sign, ALL), np.array([1.0, 1.0]), -6.5, 0.0)
+    found = check_separable(table, sign, ALL, np.array([1.0, 1.0]), -6.5, 0.0)
     assert found.margin_bound < 1e-9
 
 

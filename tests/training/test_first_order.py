@@ -17,14 +17,14 @@ from rosenblatt.learners.winnow import Multiplicative, WinnowRule
 from rosenblatt.storage.registry import Fault
 from rosenblatt.training import first_order
 from rosenblatt.training.algorithm import FEW_WEIGHTS, EpochArgs, new_counts, order_of
-from rosenblatt.training.first_order import FirstOrder, HarmonicRate, Penalty, average, restart_average
+from rosenblatt.training.first_order import FirstOrder, HarmonicRate, average, restart_average
 from rosenblatt.training.multiclass import coding_matrix, make_task
 
 METHODS = {
     "perceptron": FirstOrder(perceptron()),
     "averaged": FirstOrder(perceptron(), averaged=True),
-    "ridge": FirstOrder(hinge(), Penalty(l2=0.1)),
-    "elastic net, averaged": FirstOrder(hinge(), Penalty(0.1, 0.1), averaged=True),
+    "ridge": FirstOrder(hinge(), l2=0.1),
+    "elastic net, averaged": FirstOrder(hinge(), l1=0.1, l2=0.1, averaged=True),
     "passive-aggressive": FirstOrder(passive_aggressive(C=1.0)),
     "voted": Voted(perceptron()),
     "AROW": Arow(1.0),
@@ -116,7 +116,7 @@ def test_the_averaged_perceptron_is_the_average_over_all_trials():
 
 
 def test_an_average_that_begins_anew_is_the_weights_as_they_are():
-    algorithm = FirstOrder(hinge(), Penalty(l2=0.1), averaged=True, late=True)
+    algorithm = FirstOrder(hinge(), l2=0.1, averaged=True, late=True)
     state = algorithm.start(2, 3, np.float64)
     state.W[:], state.b[:], state.t[:], state.scale[:] = 2.0, 3.0, [1, 5], [1.0, 0.5]
     restart_average(state, [0, 1])
@@ -147,9 +147,9 @@ def test_a_state_that_skips_trials_that_were_not_made_is_refused(skipped):
 
 
 LEARNERS = {
-    "hinge": FirstOrder(hinge(), Penalty(l2=1e-3), HarmonicRate(1e-3, 1e3), averaged=True, late=True),
-    "hinge from the first trial": FirstOrder(hinge(), Penalty(l2=0.1), HarmonicRate(0.1, 0.0), averaged=True),
-    "hinge that vanishes": FirstOrder(hinge(), Penalty(l2=0.6), HarmonicRate(0.01, 2.0), averaged=True),
+    "hinge": FirstOrder(hinge(), l2=1e-3, rate=HarmonicRate(1e-3, 1e3), averaged=True, late=True),
+    "hinge from the first trial": FirstOrder(hinge(), l2=0.1, rate=HarmonicRate(0.1, 0.0), averaged=True),
+    "hinge that vanishes": FirstOrder(hinge(), l2=0.6, rate=HarmonicRate(0.01, 2.0), averaged=True),
     "logistic": FirstOrder(logistic(), averaged=True),
     "perceptron": FirstOrder(perceptron(), averaged=True),
 }
@@ -186,7 +186,7 @@ def test_the_memory_order_of_the_weights_changes_no_bit(name, problems, order, d
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_the_penalty_of_many_weights_is_told_before_they_are_derived_or_not_at_all(averaged, dtype, monkeypatch):
     monkeypatch.setattr(first_order, "CACHED_BYTES", 0)
-    algorithm = FirstOrder(hinge(), Penalty(l2=0.25), HarmonicRate(0.25, 10.0), averaged=averaged)
+    algorithm = FirstOrder(hinge(), l2=0.25, rate=HarmonicRate(0.25, 10.0), averaged=averaged)
     state = algorithm.start(3, 30, dtype, "F")
     algorithm.run_epoch(sparse_pass(3, "mixed", dtype), state, state)
     assert algorithm.penalty_of(state) == pytest.approx(algorithm.penalty_value(algorithm.hyperplanes(state)), rel=1e-5)

@@ -18,7 +18,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learners.arow import Arow
 from rosenblatt.learners.soft_margin import hinge
 from rosenblatt.training import mixing
-from rosenblatt.training.first_order import FirstOrder, HarmonicRate, Penalty
+from rosenblatt.training.first_order import FirstOrder, HarmonicRate
 from rosenblatt.training.mixing import (
     Round,
     ShardSpec,
@@ -37,8 +37,8 @@ from rosenblatt.training.shards import Shard, make_block, spans_of_shards, stats
 METHODS = [
     FirstOrder(perceptron()),
     FirstOrder(perceptron(), averaged=True),
-    FirstOrder(hinge(), Penalty(l2=0.01), HarmonicRate(0.01, 10.0), averaged=True),
-    FirstOrder(hinge(), Penalty(0.001, 0.01), HarmonicRate(0.01, 10.0)),
+    FirstOrder(hinge(), l2=0.01, rate=HarmonicRate(0.01, 10.0), averaged=True),
+    FirstOrder(hinge(), l1=0.001, l2=0.01, rate=HarmonicRate(0.01, 10.0)),
 ]
 
 

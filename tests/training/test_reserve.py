@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.training.multiclass import MULTICLASS, coding_matrix
-from rosenblatt.training.reserve import growth, open_coding_matrix
+from rosenblatt.training.multiclass import MULTICLASS, coding_matrix, growth, open_coding_matrix
 
 modes = pytest.mark.parametrize("multiclass", MULTICLASS)
 

@@ -1,4 +1,4 @@
-"""Training in the dual: the job, and the base of the runners without a budget (`unbounded`) and on one (`budget`)."""
+"""Training in the dual: the job, its objects, and the base of the runners (`budget`, and `unbounded` without one)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput
 from rosenblatt.kernels import loops
 from rosenblatt.kernels.expansion import Expansion, expand
-from rosenblatt.kernels.kernels import Objects, Similarity
-from rosenblatt.kernels.objects import ObjectPool
+from rosenblatt.kernels.kernels import Objects, Similarity, join, take
 from rosenblatt.kernels.threads import Threads, pieces
 from rosenblatt.prover.exact.clock import OutOfTime
 from rosenblatt.training.multiclass import decision, winners
@@ -59,6 +58,39 @@ class KernelJob:
                 f"The model has {self.start.trials.size} problems, but there are {self.task.sign.shape[1]} to learn. "
                 "Fit it again."
             )
+
+
+class ObjectPool:
+    """The objects of a run, numbered consecutively: the vectors it starts with, then its rows."""
+
+    def __init__(self, kernel: Similarity, first: Objects, rows: Objects, cache_bytes: float) -> None:
+        self.kernel, self.first, self.rows = kernel, first, rows
+        self.offset = int(first.shape[0])
+        size = self.offset + rows.shape[0]
+        # A function of pairs is never called twice for the same pair, if the cache has room for all of them.
+        remembers = kernel.expensive and 8.0 * size * size <= cache_bytes
+        self.known = np.full((size, size), np.nan) if remembers else None
+
+    def take(self, number: Array) -> Objects:
+        """Return objects by their numbers."""
+        if self.offset == 0:
+            return take(self.rows, number)
+        old = number < self.offset
+        parted = join(take(self.first, number[old]), take(self.rows, number[~old] - self.offset))
+        place = np.argsort(np.argsort(~old, kind="stable"))
+        return take(parted, place)
+
+    def columns(self, number: Array, row: Array) -> Array:
+        """Return the similarities of objects, by their numbers, with rows, in shape (objects, rows)."""
+        if self.known is None:
+            return self.kernel.columns(self.take(number), take(self.rows, row))
+        row = row + self.offset
+        for i in number:
+            missing = row[np.isnan(self.known[i, row])]
+            if missing.size:
+                found = self.kernel.columns(self.take(np.array([i])), self.take(missing))[0]
+                self.known[i, missing] = self.known[missing, i] = found
+        return np.asarray(self.known[np.ix_(number, row)])
 
 
 def run_job(job: KernelJob, runner: KernelRunner) -> Run:

@@ -14,6 +14,7 @@ most C.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,7 @@ import numpy.typing as npt
 
 from rosenblatt.kernels import loops
 from rosenblatt.kernels.expansion import VECTORS_PER_TILE, Expansion, Log, expand
-from rosenblatt.kernels.kernels import join
-from rosenblatt.kernels.objects import ColumnCache, GrowingArray
+from rosenblatt.kernels.kernels import are_neighbours, join
 from rosenblatt.kernels.runner import NO_SPANS, ROWS_PER_SHARE, KernelJob, KernelRunner, run_job
 from rosenblatt.kernels.threads import Threads, pieces
 from rosenblatt.training.multiclass import by_pairs
@@ -40,6 +40,8 @@ COLUMNS_PER_SHARE = 128  # columns that a thread takes at a time
 
 ROWS_PER_BLOCK = 512  # rows that are presented together
 EXPENSIVE_ROWS_PER_BLOCK = 32  # the same if a similarity is so slow that none may be wasted
+COLUMNS_PER_CHUNK = 256  # columns of the cache allocated together
+FIRST_CAPACITY = 256  # initial capacity of a growing array
 COLUMNS_AHEAD = 32  # computing the similarities of so many rows of a block costs hardly more than of one
 
 
@@ -423,3 +425,62 @@ class Blockwise(Unbounded):
         """Return the current scores of all objects."""
         self._catch_up()
         return self.kept_scores
+
+
+# -------------------------------------------------------------------------------------------------------------- storage
+
+
+class ColumnCache:
+    """Columns of similarities with all rows, of the first vectors up to the capacity, which bytes limit."""
+
+    def __init__(self, n_rows: int, dtype: npt.DTypeLike, cache_bytes: float) -> None:
+        self.n_rows, self.dtype = n_rows, np.dtype(dtype)
+        self.capacity = int(cache_bytes // (n_rows * self.dtype.itemsize))
+        self.chunks: list[Array] = []
+
+    def open(self, slots: int) -> None:
+        """Allocate room for this many vectors, up to the capacity."""
+        while len(self.chunks) * COLUMNS_PER_CHUNK < min(slots, self.capacity):
+            width = min(COLUMNS_PER_CHUNK, self.capacity - len(self.chunks) * COLUMNS_PER_CHUNK)
+            self.chunks.append(np.empty((width, self.n_rows), self.dtype))
+
+    def write(self, slot: Array, row: Array, K: Array) -> None:
+        """Keep the similarities of some vectors with some rows; vectors beyond the capacity are left out."""
+        for number in np.unique(slot[slot < self.capacity] // COLUMNS_PER_CHUNK):
+            here = np.flatnonzero((slot // COLUMNS_PER_CHUNK == number) & (slot < self.capacity))
+            column = slot[here] - number * COLUMNS_PER_CHUNK
+            if are_neighbours(row) and are_neighbours(column) and are_neighbours(here):
+                part = K[here[0] : here[-1] + 1]
+                self.chunks[number][column[0] : column[-1] + 1, row[0] : row[-1] + 1] = part
+            else:
+                self.chunks[number][np.ix_(column, row)] = K[here]
+
+    def read(self, slot: Array, row: Array) -> Iterator[tuple[Array, Array]]:
+        """Yield places within `slot`, and the kept similarities of those vectors with the rows."""
+        near = are_neighbours(row)
+        for number in np.unique(slot // COLUMNS_PER_CHUNK):
+            here = np.flatnonzero(slot // COLUMNS_PER_CHUNK == number)
+            column = slot[here] - number * COLUMNS_PER_CHUNK
+            chunk = self.chunks[number]
+            yield here, chunk[column, row[0] : row[-1] + 1] if near else chunk[np.ix_(column, row)]
+
+
+class GrowingArray:
+    """An array that grows at its end. `size` entries are in use."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
+        self.array, self.size = np.empty((FIRST_CAPACITY, *shape), dtype), 0
+
+    def push(self, values: Array) -> None:
+        """Append values."""
+        needed = self.size + len(values)
+        if needed > len(self.array):
+            grown = np.empty((max(needed, 2 * len(self.array)), *self.array.shape[1:]), self.array.dtype)
+            grown[: self.size] = self.array[: self.size]
+            self.array = grown
+        self.array[self.size : needed] = values
+        self.size = needed
+
+    def view(self, start: int = 0) -> Array:
+        """Return the values from `start` on, without a copy."""
+        return self.array[start : self.size]

@@ -15,8 +15,7 @@ from rosenblatt.engine.rules import rule
 from rosenblatt.learners import shared
 from rosenblatt.learners.base import Facts, steady
 from rosenblatt.learners.contract import RegressorMixin, check_is_fitted
-from rosenblatt.learners.epoch_learner import EpochLearner
-from rosenblatt.learners.linear import LinearClassifier
+from rosenblatt.learners.linear import EpochLearner, LinearClassifier
 from rosenblatt.learners.parameters import flag, real
 from rosenblatt.training.algorithm import Algorithm
 from rosenblatt.training.first_order import FirstOrder

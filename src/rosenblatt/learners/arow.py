@@ -264,15 +264,9 @@ class Arow(TrialAlgorithm):
     state_class: ClassVar[type] = GaussianWeights
     layout: ClassVar[Mapping[str, str]] = layout_of(GaussianWeights)
 
-    @property
-    def by_feature(self) -> bool:  # type: ignore[override]
-        """Whether the loops look at all problems of a feature at once: with a diagonal covariance."""
-        return not self.full
-
-    @property
-    def local_updates(self) -> bool:  # type: ignore[override]
-        """Whether an update changes the weights of the row's own features only: not with a full covariance."""
-        return not self.full
+    def __post_init__(self) -> None:
+        """Note that a full covariance couples the features."""
+        self.by_feature = self.local_updates = not self.full
 
     def check_arrays(self, state: GaussianWeights, *, finite: bool = False) -> None:
         """Raise a `Fault` unless the loops can read the arrays of a state, with its kind of covariance."""

@@ -106,7 +106,7 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
     derived = ("_fitted_with",)
 
     def _check_learned(self) -> None:
-        self._check_declared()
+        self._check_parameters()
         self._check_units()
         self._note_meaning()
 
@@ -144,7 +144,7 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         -------
         self
         """
-        self._check_declared()
+        self._check_parameters()
         rows = self._rows(X, reset=True)
         features, units = rows.shape[1], int(self.n_units)
         if self.fan_in is not None and self.fan_in > features:

@@ -385,17 +385,13 @@ class Estimator(BaseEstimator):
             setattr(self, name, value)
         return self
 
-    def _check_declared(self) -> None:
-        """Raise an error for the first parameter with an invalid value."""
-        for name, parameter in self.declared.items():
-            parameter.check(name, getattr(self, name))
-
     def _check_own(self) -> None:
         """Raise an error for values of the class's own parameters that do not go together."""
 
     def _check_parameters(self) -> None:
         """Raise an error for the first parameter with an invalid value."""
-        self._check_declared()
+        for name, parameter in self.declared.items():
+            parameter.check(name, getattr(self, name))
         if "multiclass" in self.declared and self.multiclass not in self.modes:
             raise InvalidInput(
                 f"multiclass={self.multiclass!r} does not exist for {type(self).__name__}: choose one of "

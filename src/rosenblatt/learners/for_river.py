@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.learners.contract import RegressorMixin, clone
-from rosenblatt.learners.epoch_learner import EpochLearner
+from rosenblatt.learners.linear import EpochLearner
 
 if TYPE_CHECKING:
 

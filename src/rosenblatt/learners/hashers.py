@@ -50,7 +50,7 @@ class _Hasher(TransformerMixin, Estimator):
         return tags
 
     def _options(self) -> FeatureOptions:
-        self._check_declared()
+        self._check_parameters()
         return FeatureOptions(
             bits=self.bits,
             words=self.words,

@@ -43,24 +43,26 @@ from rosenblatt.learners.base import (
     validated,
 )
 from rosenblatt.learners.contract import ClassifierMixin, ConvergenceWarning, check_is_fitted
-from rosenblatt.learners.epoch_learner import plan_of, seed_of
 from rosenblatt.learners.parameters import choice, custom, flag, integer, real
+from rosenblatt.learners.shared import plan_of, seed_of
 from rosenblatt.storage.checks import check_array, check_classes, check_record, check_rows
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count
 from rosenblatt.training.algorithm import refuse_replaced
 from rosenblatt.training.multiclass import (
     by_pairs,
+    check_kind,
     class_costs,
     coding_matrix,
     count_problems,
     decision,
+    growth,
     make_task,
+    open_coding_matrix,
     winners,
 )
 from rosenblatt.training.plan import Run
 from rosenblatt.training.record import Recording
-from rosenblatt.training.reserve import check_kind, growth, open_coding_matrix
 from rosenblatt.training.stopping import Stop
 
 Array = npt.NDArray[Any]

@@ -88,17 +88,16 @@ class OwnLoop(Algorithm):
 
     state_class: ClassVar[type] = LoopWeights
     layout: ClassVar[Mapping[str, str]] = layout_of(LoopWeights)
-    local_updates: ClassVar[bool] = False
+    local_updates = False
 
     @property
     def name(self) -> str:
         """Name of the loop."""
         return str(self.owner.__name__)
 
-    @property
-    def remedy(self) -> str:  # type: ignore[override]
-        """The advice for weights that grow without end."""
-        return f"look at what {self.name} adds to them, or scale the data, for example with StandardScaler"
+    def __post_init__(self) -> None:
+        """Name the loop in the advice against weights that diverge."""
+        self.remedy = f"look at what {self.name} adds to them, or scale the data, for example with StandardScaler"
 
     def run_epoch(self, args: EpochArgs, state: LoopWeights, target: LoopWeights) -> int:
         """Run the loop for each problem."""
@@ -178,7 +177,7 @@ class _RuleLearner(_OwnLearner):
         _compile(self.rule, self._values())
 
     def _algorithm(self) -> Algorithm:
-        return OwnRule(self.rule.Parameters(*self._values()), shared.penalty_of(self), averaged=bool(self.average))
+        return OwnRule(self.rule.Parameters(*self._values()), *shared.penalty_of(self), averaged=bool(self.average))
 
 
 class _LoopLearner(_OwnLearner):

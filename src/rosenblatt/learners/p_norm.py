@@ -166,8 +166,7 @@ class PNorm(TrialAlgorithm):
 
     power: float  # p, at least 2
 
-    derives_weights: ClassVar[bool] = True
-    local_updates: ClassVar[bool] = False
+    derives_weights, local_updates = True, False
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "theta", "theta_b"})
     state_class: ClassVar[type] = PNormWeights
     layout: ClassVar[Mapping[str, str]] = layout_of(PNormWeights)

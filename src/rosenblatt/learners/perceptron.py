@@ -109,7 +109,7 @@ class Perceptron(LinearClassifier):
     )
 
     def _algorithm(self) -> Algorithm:
-        return FirstOrder(_rule(self), shared.penalty_of(self))
+        return FirstOrder(_rule(self), *shared.penalty_of(self))
 
 
 class AveragedPerceptron(LinearClassifier):

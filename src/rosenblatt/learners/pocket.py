@@ -165,7 +165,7 @@ class PocketAlgorithm(Algorithm):
     """
 
     finite_updates = is_sum_of_rows = needs_epoch_end = by_feature = True
-    predictor: ClassVar[str] = "the pocket"
+    predictor = "the pocket"
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "best_w", "best_b"})
     state_class: ClassVar[type] = Pocket
     layout: ClassVar[Mapping[str, str]] = layout_of(Pocket)

@@ -112,8 +112,7 @@ class Projected(TrialAlgorithm):
 
     rule: Any  # parameters of a rule in `PROJECTIONS`
 
-    derives_weights: ClassVar[bool] = True
-    local_updates: ClassVar[bool] = False
+    derives_weights, local_updates = True, False
     state_class: ClassVar[type] = ProjectedWeights
     layout: ClassVar[Mapping[str, str]] = layout_of(ProjectedWeights)
 

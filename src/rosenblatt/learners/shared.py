@@ -1,4 +1,7 @@
-"""The parameters that several learners have, each declared once: a learner lists those that it takes by name."""
+"""The parameters that several learners have, each declared once, and the plan of a run that follows from them.
+
+A learner lists those that it takes by name.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from rosenblatt.data.numbers import is_truth, is_whole
+from rosenblatt.learners.contract import check_random_state, effective_n_jobs
 from rosenblatt.learners.parameters import choice, custom, flag, integer, margins, real, schedule_of, seed
-from rosenblatt.training import first_order, plan
+from rosenblatt.text import count
 from rosenblatt.training.multiclass import MULTICLASS as MODES
-from rosenblatt.training.plan import Epoch
+from rosenblatt.training.plan import SCHEDULES, Epoch, Plan
 
 Callback: TypeAlias = Callable[[Epoch], Any] | None
 ClassWeight: TypeAlias = Mapping[Any, float] | Literal["balanced"] | None
@@ -22,7 +26,7 @@ Multiclass: TypeAlias = Literal["ovr", "ovo", "ovo-vote", "joint"]
 Padding: TypeAlias = float | Literal["auto"]
 Penalty: TypeAlias = Literal["l2", "l1", "elasticnet"] | None
 RandomState: TypeAlias = "int | np.random.RandomState | None"  # a text: `np.random` is imported when it is named
-Schedule: TypeAlias = str | plan.Schedule
+Schedule: TypeAlias = str | Callable[[int], float]
 Shuffle: TypeAlias = bool | Literal["random"]
 
 # ------------------------------------------------------------------------------------------------------------- epochs
@@ -152,7 +156,7 @@ SCHEDULE: Any = schedule_of(
     default="constant",
     text='Factor of the learning rate by epoch: "constant", "1/t", "1/sqrt(t)", "step" (halved every ten '
     "epochs), or a function of the epoch's number from 1.",
-    words=tuple(plan.SCHEDULES),
+    words=tuple(SCHEDULES),
 )
 MARGIN: Any = margins(default=0.0, text="Update while y f(x) <= margin.", range=(0.0, 5.0, 0.1))
 PENALTY: Any = choice(
@@ -162,10 +166,57 @@ ALPHA: Any = real(default=0.0001, text="Strength of the penalty.", least=0, rang
 L1_RATIO: Any = real(default=0.15, text="Share of L1 in the elastic net.", least=0, most=1, range=(0.0, 1.0, 0.05))
 AVERAGE: Any = flag(default=False, text="Whether the model is the average of the weights over all trials.")
 
+# ------------------------------------------------------------------------------------------ what training makes of them
 
-def penalty_of(learner: Any) -> first_order.Penalty:
-    """Return the penalty that the parameters of a learner describe."""
+_ORDER = {True: "shuffled", False: "cyclic", "random": "random"}
+
+
+def penalty_of(learner: Any) -> tuple[float, float]:
+    """Return the strengths of L1 and L2 that the parameters of a learner describe."""
     if learner.penalty is None:
-        return first_order.Penalty()
+        return 0.0, 0.0
     share = {"l1": 1.0, "l2": 0.0, "elasticnet": float(learner.l1_ratio)}[learner.penalty]
-    return first_order.Penalty(l1=float(learner.alpha) * share, l2=float(learner.alpha) * (1.0 - share))
+    return float(learner.alpha) * share, float(learner.alpha) * (1.0 - share)
+
+
+def learning_rate(learner: Any) -> float:
+    """Return the learning rate of a learner; 1 if it has none."""
+    return float(getattr(learner, "eta0", 1.0))
+
+
+def seed_of(learner: Any) -> int:
+    """Return the seed that the parameter `random_state` of a learner stands for."""
+    if isinstance(learner.random_state, Integral):
+        return int(learner.random_state)
+    return int(check_random_state(learner.random_state).randint(np.iinfo(np.int32).max))
+
+
+def plan_of(learner: Any, **changes: Any) -> Plan:
+    """Return the plan of a run, from the parameters of a learner."""
+
+    def watch(epoch: Epoch) -> Any:
+        if learner.verbose:
+            error = "" if epoch.error is None else f", error {epoch.error:.4f}"
+            mistakes = count(epoch.mistakes, "mistake")
+            print(  # noqa: T201
+                f"epoch {epoch.number}: {mistakes}, loss {epoch.loss:.4g}{error}, {epoch.seconds:.2f} s"
+            )
+        return None if learner.callback is None else learner.callback(epoch)
+
+    stops_early, keep = getattr(learner, "early_stopping", False), getattr(learner, "keep", None)
+    watched = learner.tol is not None or stops_early
+    settings: dict[str, Any] = {
+        "order": _ORDER[learner.shuffle],
+        "schedule": getattr(learner, "schedule", "constant"),
+        "eta0": learning_rate(learner),
+        "batch": bool(getattr(learner, "batch", False)),
+        "max_iter": int(learner.max_iter),
+        "max_seconds": learner.max_seconds,
+        "tol": None if learner.tol is None or learner.tol == -np.inf else float(learner.tol),
+        "n_iter_no_change": int(learner.n_iter_no_change),
+        "keep": keep or ("best" if stops_early else learner.default_keep if watched else "last"),
+        "random_state": seed_of(learner),
+        "n_jobs": effective_n_jobs(getattr(learner, "n_jobs", None)),
+        "callback": watch if learner.verbose or learner.callback is not None else None,
+    }
+    return Plan(**(settings | changes))

@@ -203,7 +203,11 @@ class SoftMargin(LinearClassifier):
 
     def _algorithm(self) -> Algorithm:
         return FirstOrder(
-            self._rule(), shared.penalty_of(self), self._rate(), self._averaged(), late=self.average is None
+            self._rule(),
+            *shared.penalty_of(self),
+            rate=self._rate(),
+            averaged=self._averaged(),
+            late=self.average is None,
         )
 
     def _rule(self) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -95,8 +95,8 @@ class CopiedUpdates:
 class Voted(FirstOrder):
     """The perceptron with a log of every update, in the order of the trials."""
 
-    predictor: ClassVar[str] = "the vote"
-    linear: ClassVar[bool] = False
+    predictor = "the vote"
+    linear = False
 
     log: CopiedUpdates = field(default_factory=lambda: CopiedUpdates(), compare=False, repr=False)
 

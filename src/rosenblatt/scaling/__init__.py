@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.epoch_learner import stream_record
+from rosenblatt.learners.linear import stream_record
 from rosenblatt.learners.sharding import check_member
 from rosenblatt.training.stopping import Stop
 

@@ -39,7 +39,7 @@ from rosenblatt.prover.exact.spans import null_basis
 from rosenblatt.prover.search.certify import proved_claims
 from rosenblatt.prover.search.witness import as_floats
 from rosenblatt.training.algorithm import never
-from rosenblatt.training.reserve import check_kind
+from rosenblatt.training.multiclass import check_kind
 from rosenblatt.training.sharded import Shards
 from rosenblatt.training.shards import Late, Shard
 

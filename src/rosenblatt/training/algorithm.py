@@ -139,23 +139,23 @@ class Algorithm:
     """A learning algorithm, as training sees it."""
 
     # Whether separable rows cause finitely many updates, so that training may wait for an epoch without one.
-    finite_updates: ClassVar[bool] = False
+    finite_updates: bool = False
     # Whether an epoch without an update changes nothing, so that further epochs would not either.
-    converges_when_clean: ClassVar[bool] = True
+    converges_when_clean: bool = True
     # Whether w = w0 + sum of steps times signed rows. Then any separator's margin is at most |w - w0| / (sum of the
     # steps).
-    is_sum_of_rows: ClassVar[bool] = False
-    local_updates: ClassVar[bool] = True  # whether an update changes the weights of the row's nonzero features only
+    is_sum_of_rows: bool = False
+    local_updates: bool = True  # whether an update changes the weights of the row's nonzero features only
     # Whether the weights that predict are computed from the state, as an average is, rather than stored in it.
-    derives_weights: ClassVar[bool] = False
-    needs_epoch_end: ClassVar[bool] = False  # whether `end_epoch` must be called with all rows of an epoch
+    derives_weights: bool = False
+    needs_epoch_end: bool = False  # whether `end_epoch` must be called with all rows of an epoch
     # Loss of zero weights on a row, for a target of one; infinite if a growing loss is harmless.
-    zero_loss: ClassVar[float] = np.inf
-    remedy: ClassVar[str] = "scale the data, for example with StandardScaler"  # advice against weights that diverge
+    zero_loss: float = np.inf
+    remedy: str = "scale the data, for example with StandardScaler"  # advice against weights that diverge
     # Whether the loops process all problems of a feature at once if sparse rows have weights in Fortran order.
-    by_feature: ClassVar[bool] = False
-    predictor: ClassVar[str] = ""  # what predicts, if not the last weights; else empty
-    linear: ClassVar[bool] = True  # whether each problem has one weight vector
+    by_feature: bool = False
+    predictor: str = ""  # what predicts, if not the last weights; else empty
+    linear: bool = True  # whether each problem has one weight vector
     state_class: ClassVar[type]  # class of the state
     # Type and possible shapes of each array, for p problems, d features and e = d + 1: see
     # `rosenblatt.storage.checks.check_layout`.

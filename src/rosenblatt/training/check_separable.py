@@ -46,37 +46,38 @@ class SeparabilityCheck(NamedTuple):
     certificate: Certificate | None
 
 
-class HullSearch(NamedTuple):
-    """A short point in the hull of rows."""
-
-    norm: float  # of the point: no weights of length one have a larger margin
-    support: Array  # rows that it is a mean of
-    is_origin: bool  # whether it seems to be the origin
-
-
-class Problem(NamedTuple):
-    """The rows of one problem."""
-
-    table: Table
-    sign: Array  # (n_samples,) +1 and -1 for positive and negative rows, 0 for rows that do not belong to the problem
-    subset: Array  # the rows that are trained on; empty means all
-    bias: float = 1.0  # square of the constant that pads each row; 0 without a bias
-    # The two labels if a certificate may be issued: all rows belong to the problem, with a bias. Else empty.
-    names: tuple[Any, ...] = ()
-
-
-def check_separable(problem: Problem, W: Array, b: float, work: float, seconds: float = math.inf) -> SeparabilityCheck:
+def check_separable(
+    table: Table,
+    sign: Array,
+    subset: Array,
+    W: Array,
+    b: float,
+    work: float,
+    seconds: float = math.inf,
+    *,
+    bias: float = 1.0,
+    names: tuple[Any, ...] = (),
+) -> SeparabilityCheck:
     """Search for a short point in the hull of the signed rows with the lowest margins; prove it if it is the origin.
 
     Parameters
     ----------
+    sign : array of shape (n_samples,)
+        +1 and -1 for positive and negative rows, 0 for rows that do not belong to the problem.
+    subset : array
+        The rows that are trained on; empty means all.
+    W, b : array and float
+        The weights.
     work : float
         Entries of rows that the run has processed. The search may process the same number, or `FREE_ENTRIES` if that is
         more; so may the proof.
     seconds : float
         Time left.
+    bias : float
+        Square of the constant that pads each row; 0 without a bias.
+    names : tuple
+        The two labels if a certificate may be issued: all rows belong to the problem, with a bias. Else empty.
     """
-    table, sign, subset, bias, names = problem
     clock = Deadline(None if seconds == math.inf else seconds)
     width = table.shape[1] + 1
     if width > SEARCH_MAX_WIDTH:
@@ -87,12 +88,12 @@ def check_separable(problem: Problem, W: Array, b: float, work: float, seconds: 
     gather(table.rows, index, signs / radius, Z)
     Z[:, -1] = signs * np.sqrt(bias) / radius
     budget = max(work, FREE_ENTRIES)
-    found = search_hull(Z, budget, clock)
-    bound = radius * (found.norm + NORM_ROUNDING)
-    if not (found.is_origin and names and _proof_cost(table, found.support.size) <= budget):
+    norm, support, is_origin = search_hull(Z, budget, clock)
+    bound = radius * (norm + NORM_ROUNDING)
+    if not (is_origin and names and _proof_cost(table, support.size) <= budget):
         return SeparabilityCheck(bound, None)
     signed = SignedRows(table, sign > 0, 2)
-    return SeparabilityCheck(bound, certify_support(signed, names, index[found.support].tolist(), clock))
+    return SeparabilityCheck(bound, certify_support(signed, names, index[support].tolist(), clock))
 
 
 def _proof_cost(table: Table, support: int) -> float:
@@ -117,8 +118,18 @@ def _hardest(table: Table, sign: Array, subset: Array, W: Array, b: float) -> tu
     return index, signs
 
 
-def search_hull(Z: Array, budget: float, clock: Deadline = NO_LIMIT) -> HullSearch:
-    """Search for a short point in the hull of rows, within a budget in entries and within the time limit."""
+def search_hull(Z: Array, budget: float, clock: Deadline = NO_LIMIT) -> tuple[float, Array, bool]:
+    """Search for a short point in the hull of rows, within a budget in entries and within the time limit.
+
+    Returns
+    -------
+    norm : float
+        Of the point: no weights of length one have a larger margin.
+    support : array
+        Rows that it is a mean of.
+    is_origin : bool
+        Whether it seems to be the origin.
+    """
     cost = Z.size + 4 * Z.shape[1] ** 2  # of an iteration
     left, at_once = 1 + int(budget / cost), 1 + ENTRIES_PER_CHECK // cost
     working, end = WorkingSet(MatrixView(Z), np.arange(len(Z))), LIMIT
@@ -127,7 +138,7 @@ def search_hull(Z: Array, budget: float, clock: Deadline = NO_LIMIT) -> HullSear
         left -= at_once
     total = float(working.shares.sum())
     norm = float(np.linalg.norm(working.point)) / total if total else np.inf
-    return HullSearch(norm, working.support, end == ORIGIN)
+    return norm, working.support, end == ORIGIN
 
 
 def certify_support(

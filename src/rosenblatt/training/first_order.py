@@ -38,13 +38,6 @@ LINE_BYTES = 64
 stored("Weights")(Weights)
 
 
-class Penalty(NamedTuple):
-    """Each trial shrinks the weights by `l2` and truncates them by `l1`, times the learning rate."""
-
-    l1: float = 0.0
-    l2: float = 0.0
-
-
 class HarmonicRate(NamedTuple):
     """Learning rate 1 / (strength (start + t)) in trial t. Shalev-Shwartz et al. (2007) with start 0."""
 
@@ -52,15 +45,13 @@ class HarmonicRate(NamedTuple):
     start: float
 
 
-NO_PENALTY = Penalty()
-
-
 @dataclass
 class FirstOrder(Algorithm):
     """A rule that moves the weights along the row, optionally with a penalty, its own rate, an average."""
 
     rule: Any  # parameters of a rule, see `rosenblatt.engine.rules`
-    penalty: Penalty = NO_PENALTY
+    l1: float = 0.0  # each trial truncates the weights by this, times the learning rate
+    l2: float = 0.0  # and shrinks them by this
     rate: HarmonicRate | None = None  # None: the learning rate of the plan
     averaged: bool = False  # whether the model is the average of the weights over the trials
     late: bool = False  # whether the average restarts in epochs 2, 4, 8, ...
@@ -80,57 +71,18 @@ class FirstOrder(Algorithm):
         "skipped": "l p",
     }
 
-    @property
-    def by_feature(self) -> bool:  # type: ignore[override]
-        """Whether the loops process all problems of a feature at once: not if weights are truncated one by one."""
-        return not self.truncated
-
-    @property
-    def finite_updates(self) -> bool:  # type: ignore[override]
-        """Whether separable rows cause finitely many updates."""
-        return self.rule.of.finite and not self.penalised
-
-    @property
-    def converges_when_clean(self) -> bool:  # type: ignore[override]
-        """Whether nothing shrinks between updates."""
-        return not self.penalised
-
-    @property
-    def is_sum_of_rows(self) -> bool:  # type: ignore[override]
-        """Whether the weights are a sum of rows."""
-        return self.finite_updates
-
-    @property
-    def derives_weights(self) -> bool:  # type: ignore[override]
-        """Whether the weights are computed: averaged, or with a penalty applied."""
-        return self.averaged or self.penalised
-
-    @property
-    def predictor(self) -> str:  # type: ignore[override]
-        """The name of the weights that predict, if not the last ones."""
-        return "the average" * self.averaged
-
-    @property
-    def zero_loss(self) -> float:  # type: ignore[override]
-        """Loss of zero weights, for rules that follow a gradient by a learning rate."""
-        loss: float = self.rule.of.zero_loss
-        return loss
-
-    @property
-    def remedy(self) -> str:  # type: ignore[override]
-        """Advice against weights that diverge."""
-        remedy: str = self.rule.of.remedy
-        return remedy
-
-    @property
-    def penalised(self) -> bool:
-        """Whether the weights shrink."""
-        return self.penalty != NO_PENALTY
-
-    @property
-    def truncated(self) -> bool:
-        """Whether they are truncated as well, so that many become zero."""
-        return self.penalty.l1 > 0.0
+    def __post_init__(self) -> None:
+        """Derive the facts of an algorithm from the rule, the penalty and the average."""
+        rule = self.rule.of
+        self.penalised = self.l1 > 0.0 or self.l2 > 0.0  # whether the weights shrink
+        self.truncated = self.l1 > 0.0  # whether they are truncated as well, so that many become zero
+        self.by_feature = not self.truncated  # weights are truncated one by one
+        self.finite_updates = self.is_sum_of_rows = rule.finite and not self.penalised
+        self.converges_when_clean = not self.penalised
+        self.derives_weights = self.averaged or self.penalised
+        self.zero_loss, self.remedy = rule.zero_loss, rule.remedy
+        if self.averaged:
+            self.predictor = "the average"
 
     @property
     def kind(self) -> tuple[Any, ...]:
@@ -228,7 +180,7 @@ class FirstOrder(Algorithm):
     def _learner(self, eta: float, log: UpdateLog = NO_LOG) -> Learner:
         """Return how the weights move beside the rule, at a learning rate."""
         strength, start = self.rate or (0.0, 0.0)
-        return Learner(float(eta), strength, start, self.penalty.l2, self.penalty.l1, bool(self.averaged), log)
+        return Learner(float(eta), strength, start, self.l2, self.l1, bool(self.averaged), log)
 
     def _run_epoch(self, args: EpochArgs, state: Weights, target: Weights, learner: Learner) -> None:
         rows, task = args.rows, args.task
@@ -278,15 +230,15 @@ class FirstOrder(Algorithm):
         if not self.derives_weights or self.truncated or state.W.nbytes <= CACHED_BYTES:
             return None
         squares = squared_lengths(state)
-        return None if squares is None else 0.5 * self.penalty.l2 * squares
+        return None if squares is None else 0.5 * self.l2 * squares
 
     def penalty_value(self, planes: Hyperplanes) -> Array | float:
         """Return the value of the elastic net."""
         value: Array | float = 0.0
-        if self.penalty.l2:
-            value = value + 0.5 * self.penalty.l2 * np.einsum("pj,pj->p", planes.W, planes.W, dtype=float)
-        if self.penalty.l1:
-            value = value + self.penalty.l1 * np.abs(planes.W).sum(axis=1)
+        if self.l2:
+            value = value + 0.5 * self.l2 * np.einsum("pj,pj->p", planes.W, planes.W, dtype=float)
+        if self.l1:
+            value = value + self.l1 * np.abs(planes.W).sum(axis=1)
         return value
 
 

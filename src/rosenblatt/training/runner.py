@@ -220,10 +220,11 @@ def _check_separable(
     job: Job, state: Any, names: tuple[Any, ...], part: int, work: float, seconds: float
 ) -> SeparabilityCheck:
     # Imported here: most runs end without it, and load neither the search nor the proofs.
-    from rosenblatt.training.check_separable import Problem, check_separable
+    from rosenblatt.training.check_separable import check_separable
 
-    problem = Problem(job.table, job.task.sign[job.task.label, part], job.subset, job.task.bias, names)
-    return check_separable(problem, np.ascontiguousarray(state.W[part]), float(state.b[part]), work, seconds)
+    task, W, b = job.task, np.ascontiguousarray(state.W[part]), float(state.b[part])
+    sign = task.sign[task.label, part]
+    return check_separable(job.table, sign, job.subset, W, b, work, seconds, bias=task.bias, names=names)
 
 
 class InMemory(LinearRunner):

@@ -15,8 +15,8 @@ from rosenblatt.data.table import ALL_ROWS, Table, row_numbers
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.training.algorithm import never
+from rosenblatt.training.multiclass import check_kind
 from rosenblatt.training.plan import in_blocks
-from rosenblatt.training.reserve import check_kind
 
 Array = npt.NDArray[Any]
 Late = Callable[[], bool]

@@ -45,15 +45,17 @@ from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.model import LinearModel, scaled_shares
 from rosenblatt.training.multiclass import (
     by_pairs,
+    check_kind,
     class_costs,
     coding_matrix,
     count_problems,
+    growth,
     is_joint,
     make_task,
+    open_coding_matrix,
     regression_task,
 )
 from rosenblatt.training.named_rows import NOT_FINITE, NamedColumns, array_table, is_dict
-from rosenblatt.training.reserve import check_kind, growth, open_coding_matrix
 from rosenblatt.training.scores import ENTRIES_PER_WEIGHT, PIECE_ENTRIES, scores, touched_part, touches_few
 from rosenblatt.training.snapshots import ReplayLog, Snapshot, stays_local
 
