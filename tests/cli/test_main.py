@@ -60,6 +60,10 @@ def test_wrong_usage_exits_with_2_and_says_what_is_wrong(arguments):
     assert "Traceback" not in done.stderr
 
 
+def test_a_misspelt_command_is_answered_with_the_right_one():
+    assert "Did you mean 'train'?" in run("trian", code=2).stderr
+
+
 def test_an_error_of_the_package_is_one_sentence_on_stderr_and_exit_code_1(tmp_path):
     done = rosenblatt("demo", "--output", str(tmp_path / "none" / "demo.png"))
     assert done.returncode == 1

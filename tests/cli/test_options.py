@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from commands import mails, run, spawn
+from rosenblatt.cli.main import COMMANDS as COMMANDS_OF_THE_PROGRAM
 from rosenblatt.cli.options import column_kinds, ngram_range, plain, position_or_name
+from rosenblatt.cli.spellings import EQUIVALENTS
 
 
 @pytest.mark.parametrize(("text", "value"), [("1", (1, 1)), ("1-3", (1, 3)), ("none", None)])
@@ -39,6 +41,50 @@ def test_help_has_sections():
     text = run("train", "--help").stdout
     for title in ("Learner:", "Training:", "Input:", "Features:", "Options:"):
         assert f"\n{title}\n" in text
+
+
+COMMANDS_WITH_SECTIONS = [name for name in COMMANDS_OF_THE_PROGRAM if name not in ("lab", "demo", "completion")]
+
+
+@pytest.mark.parametrize("name", COMMANDS_WITH_SECTIONS)
+def test_help_is_short_and_help_all_has_the_rest(name):
+    short, whole = (run(name, flag).stdout for flag in ("--help", "--help-all"))
+    assert set(re.findall(r"^  (-.*?)(?:  |$)", short, re.M)) < set(re.findall(r"^  (-.*?)(?:  |$)", whole, re.M))
+    assert not re.search(r"\b(float|int|str|bool|callable|None|True|False|INTEGER|RANGE)\b", short + whole)
+
+
+@pytest.mark.parametrize("words", [["--help", "--learner", "arow"], ["--learner=arow", "--help"]])
+def test_the_help_of_a_learner_has_its_parameters(words):
+    text = run("train", *words).stdout
+    assert "--covariance auto|diagonal|full" in text
+    assert "--eta0" not in text
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("--epoch 3", "Did you mean '--epochs'?"),
+        ("--zzz", "There is no option --zzz.\n"),
+        ("-t", "use rosenblatt predict"),
+        ("-f final.model", "use -m, --model FILE"),
+        ("-i old.model", "use --from MODEL"),
+        ("-p out", "--output FILE"),
+        ("-c", "leave it out"),
+        ("-d data.vw", "name the files without an option"),
+        ("--learning_rate 2", "use --eta0"),
+        ("--loss_function=logistic", "--learner soft-margin --loss logistic"),
+        ("--bit_precision 20", "use -b, --bits"),
+    ],
+)
+def test_a_wrong_option_is_answered_with_the_right_one(option, hint):
+    assert hint in run("train", "data.vw", "--model", "m", *option.split(), code=2).stderr
+
+
+def test_options_of_vowpal_wabbit_have_equivalents_that_exist():
+    texts = "".join(run(name, "--help-all").stdout for name in COMMANDS_WITH_SECTIONS)
+    for name in EQUIVALENTS:
+        for option in re.findall(r"--[a-z0-9-]+", EQUIVALENTS[name]):
+            assert f"{option} " in texts or option in ("--from", "--cross", "--proba", "--every"), f"{name}: {option}"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from rosenblatt.cli.training import WITHOUT_OPTION, Interruption, trainable, val
 
 
 def test_every_parameter_of_every_member_has_an_option_or_a_reason():
-    text = run("train", "--help").stdout
+    text = run("train", "--help-all").stdout
     for learner in trainable().values():
         for name in learner.declared:
             assert name in WITHOUT_OPTION or f"--{name.replace('_', '-')} " in text

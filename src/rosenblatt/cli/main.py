@@ -13,6 +13,7 @@ from click.shell_completion import get_completion_class
 
 from rosenblatt import learners
 from rosenblatt.errors import RosenblattError
+from rosenblatt.text import did_you_mean
 
 # Commands that only train and predict from files: importing scikit-learn would take most of their time.
 WITHOUT_SCIKIT_LEARN = ("train", "predict", "evaluate", "info")
@@ -54,6 +55,12 @@ class Commands(click.Group):
             command: click.Command = getattr(import_module(f"rosenblatt.cli.{COMMANDS[cmd_name][0]}"), cmd_name)
             return command
         return super().get_command(ctx, cmd_name)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Return the command that the arguments name, or raise an error that suggests one."""
+        if self.get_command(ctx, args[0]) is not None:
+            return super().resolve_command(ctx, args)
+        raise click.UsageError(f"There is no command {args[0]}.{did_you_mean(args[0], self.list_commands(ctx))}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands with their summaries, without importing them."""

@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
+from rosenblatt.cli.spellings import equivalent
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import formats
 from rosenblatt.files.chunks import joined
@@ -23,7 +25,7 @@ from rosenblatt.files.options import FeatureOptions, Reading
 from rosenblatt.files.source import FileSource
 from rosenblatt.files.tables import Scaling
 from rosenblatt.storage.atomic import check_writable
-from rosenblatt.text import count
+from rosenblatt.text import count, did_you_mean
 from rosenblatt.training.model import LinearModel, load_linear
 
 Decorator = Callable[[Any], Any]
@@ -33,32 +35,96 @@ COLUMN_KINDS = ("number", "category", "text", "skip", "weight")
 MOST_NAMES_BITS = 22
 
 
+# Keys of what a help text depends on, in the dict `meta` of a context.
+SHOW_ALL, ARGUMENTS = "rosenblatt.show_all", "rosenblatt.arguments"
+
+
+class SectionOption(click.Option):
+    """An option with a section of the help text. One that is not `common` is shown by --help-all only."""
+
+    def __init__(self, *names: Any, section: str = "Options", common: bool = True, **settings: Any) -> None:
+        if isinstance(settings.get("type"), click.IntRange) and not settings.get("metavar"):
+            settings["metavar"] = "N"
+        super().__init__(*names, **settings)
+        self.section, self.common = section, common
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """Return what click adds to the text, without the range, which an error message gives."""
+        extra = super().get_help_extra(ctx)
+        extra.pop("range", None)
+        return extra
+
+    def is_shown(self, ctx: click.Context) -> bool:
+        """Return whether this help text shows the option; that of a learner has few others."""
+        if ctx.meta.get(SHOW_ALL, False):
+            return True
+        return self.common and (named_learner(ctx) is None or self.section == "Options")
+
+
+def named_learner(ctx: click.Context) -> str | None:
+    """Return the value of --learner on the command line, also if it comes after --help."""
+    words = ctx.meta.get(ARGUMENTS, [])
+    values = [word.partition("=")[2] for word in words if word.startswith("--learner=")]
+    values += [after for word, after in pairwise(words) if word == "--learner"]
+    return values[-1] if values else None
+
+
+def _show_all(context: click.Context, _: click.Parameter, flag: bool) -> None:
+    if flag and not context.resilient_parsing:
+        context.meta[SHOW_ALL] = True
+        click.echo(context.get_help())
+        context.exit()
+
+
+_HELP_ALL = SectionOption(
+    ["--help-all"],
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_all,
+    help="Show all options and exit.",
+)
+
+
 class Sections(click.Command):
     """A command whose help groups the options by their attribute `section`."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters; --help-all is among them if --help does not show all."""
+        own = super().get_params(ctx)
+        return own if all(getattr(one, "common", True) for one in own) else [*own, _HELP_ALL]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; a wrong option is answered with what it may mean."""
+        ctx.meta[ARGUMENTS] = [*args]
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            name = error.option_name
+            known = [text for one in self.get_params(ctx) for text in (*one.opts, *one.secondary_opts)]
+            hint = equivalent(name) or did_you_mean(name, known)
+            raise click.UsageError(f"There is no option {name}.{hint}", ctx) from None
+        except click.BadParameter as error:
+            named = [text for text in (error.param.opts if error.param else ()) if text in ctx.meta[ARGUMENTS]]
+            hint = "".join(map(equivalent, named))
+            raise (click.BadParameter(error.message + hint, ctx, error.param) if hint else error) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section; those without one come last."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            shown = not isinstance(parameter, SectionOption) or parameter.is_shown(ctx)
+            record = parameter.get_help_record(ctx) if shown and isinstance(parameter, click.Option) else None
             if record is not None:
                 sections.setdefault(getattr(parameter, "section", "Options"), []).append(record)
         for title in sorted(sections, key=lambda title: title == "Options"):
             with formatter.section(title):
-                formatter.write_dl(sections[title])
-
-
-class SectionOption(click.Option):
-    """An option with a section."""
-
-    def __init__(self, *names: Any, section: str = "Options", **settings: Any) -> None:
-        super().__init__(*names, **settings)
-        self.section = section
+                formatter.write_dl(sections[title], col_max=28)
 
 
 def option(*names: str, section: str = "Options", **settings: Any) -> Decorator:
     """Return a decorator that adds an option to a section."""
-    return click.option(*names, cls=SectionOption, section=section, **settings)
+    return click.option(*names, **{"cls": SectionOption} | settings, section=section)
 
 
 def together(*decorators: Decorator) -> Decorator:
@@ -109,15 +175,20 @@ _on_error = _input_option(
     "--on-error",
     type=click.Choice(("raise", "skip")),
     default="raise",
-    show_default=True,
-    help="On an invalid line, stop with an error, or skip and count it.",
+    help="Stop at an invalid line, or skip and count it.",
 )
 _threads = _input_option(
-    "--threads", type=click.IntRange(0), default=2, show_default=True, help="Threads that read and parse files."
+    "--threads",
+    type=click.IntRange(0),
+    default=2,
+    show_default=True,
+    common=False,
+    help="Threads that read and parse files.",
 )
 _chunk_bytes = _input_option(
     "--chunk-bytes",
     type=click.IntRange(1),
+    common=False,
     help="Size of the chunks that are parsed at once. The model depends on it only if chunks are shuffled.",
 )
 
@@ -126,33 +197,37 @@ _reading_options = together(
         "-f",
         "--format",
         type=click.Choice(list(formats.ALL)),
-        help="Format; detected from content and name by default.",
+        metavar="NAME",
+        help=f"{', '.join(formats.ALL)}; detected by default.",
     ),
     _input_option(
         "-l",
         "--label",
         metavar="NAME",
-        help="Column with the labels, by name or position (-1 is the last). By default the one called label, y, class "
-        "or target, else the last.",
+        help="Column of the labels, else: label, y, class or target, or the last.",
     ),
     _input_option(
         "--label-type",
         type=click.Choice(("auto", "number", "text")),
         default="auto",
         show_default=True,
+        common=False,
         help="Type of the labels.",
     ),
-    _input_option(
-        "--header", type=_SWITCH, default="auto", show_default=True, help="Whether a table starts with column names."
-    ),
+    _input_option("--header", type=_SWITCH, default="auto", help="Whether a table starts with names."),
     _input_option(
         "--columns",
         type=column_kinds,
         metavar="NAME=KIND,...",
-        help=f"Kinds of columns, by name or position, to override those detected: {', '.join(COLUMN_KINDS)}.",
+        help=f"Kinds of columns: {', '.join(COLUMN_KINDS)}; detected by default.",
     ),
     _input_option(
-        "--zero-based", type=_SWITCH, default="auto", show_default=True, help="Whether svmlight columns count from 0."
+        "--zero-based",
+        type=_SWITCH,
+        default="auto",
+        show_default=True,
+        common=False,
+        help="Whether svmlight columns count from 0.",
     ),
     _on_error,
     _threads,
@@ -164,32 +239,34 @@ _word_options = together(
         type=ngram_range,
         metavar="N-M",
         default="1",
-        show_default=True,
-        help="Word n-grams, such as 1-2, or none.",
+        help="Word n-grams, such as 1-2; none for none.",
     ),
-    _feature_option("--letters", type=ngram_range, metavar="N-M", help="Character n-grams within words, such as 3-5."),
-    _feature_option("--lowercase/--keep-case", default=True, show_default=True, help="Whether to ignore case."),
+    _feature_option("--letters", type=ngram_range, metavar="N-M", help="Letter n-grams within words, such as 3-5."),
+    _feature_option(
+        "--lowercase/--keep-case", default=True, show_default=True, common=False, help="Whether to ignore case."
+    ),
 )
 input_options = together(
     _reading_options,
-    _feature_option("-b", "--bits", type=int, default=18, show_default=True, help="Hash names to 2^bits columns."),
-    _feature_option("--dictionary", is_flag=True, help="Use exact names instead of hashes, at most 2^bits of them."),
+    _feature_option(
+        "-b", "--bits", type=int, metavar="N", default=18, show_default=True, help="Hash names to 2^N columns."
+    ),
+    _feature_option("--dictionary", is_flag=True, help="Keep names, at most 2^bits, unhashed."),
     _word_options,
     _feature_option(
         "--counts",
         type=click.Choice(("binary", "count", "log")),
         default="log",
         show_default=True,
+        common=False,
         help="Value of a word that occurs c times: 1, c or 1 + ln c.",
     ),
     _feature_option(
         "--normalise/--no-normalise",
         default=None,
-        help="Divide each row by its norm; the default if all features are words.",
+        help="Divide rows by their norm.",
     ),
-    _feature_option(
-        "--standardise", is_flag=True, help="Centre and scale the numeric columns of a table, by the rows read so far."
-    ),
+    _feature_option("--standardise", is_flag=True, help="Centre and scale columns of numbers."),
 )
 
 # For conversions, which write names and counts as they are.

@@ -44,7 +44,7 @@ _like = option(
     type=click.Choice(("binary", "decimal")),
     default="binary",
     show_default=True,
-    help="What a value means: the float itself, or the shortest decimal that rounds to it.",
+    help="A value is the binary number itself, or the shortest decimal that rounds to it.",
 )
 @_like
 @json_option

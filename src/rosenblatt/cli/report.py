@@ -21,12 +21,9 @@ from rosenblatt.cli.options import (
     read_all,
 )
 from rosenblatt.cli.training import (
-    DEFAULT_LEARNER,
     epochs_option,
-    learner_option,
     learner_options,
     take_learner,
-    trainable,
     training_option,
 )
 from rosenblatt.files.opening import Inputs
@@ -57,14 +54,7 @@ _report_option = partial(option, section="Report")
     metavar="SECONDS",
     help="Time limit of the proof of separability.",
 )
-@learner_option(
-    "--learner",
-    type=click.Choice(tuple(name for name, cls in trainable().items() if hasattr(cls, "decision_function"))),
-    default=DEFAULT_LEARNER,
-    show_default=True,
-    help="The algorithm.",
-)
-@learner_options()
+@learner_options(classifiers=True)
 @epochs_option("Maximum number of passes over the rows; by default that of the learner.")
 @training_option("--shuffle/--no-shuffle", default=True, show_default=True, help="Shuffle the rows.")
 @quiet_option

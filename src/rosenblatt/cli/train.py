@@ -84,25 +84,22 @@ WITHOUT_SHARDS = (
     "--holdout",
     type=click.IntRange(2),
     metavar="K",
-    help="Hold out every K-th row to measure the error; stop when it no longer falls, and keep the best weights.",
+    help="Hold out every K-th row: stop when the error on them no longer falls, and keep the best weights.",
 )
-@training_option(
-    "--validation", type=click.Path(), metavar="FILE", help="Measure the error on the rows of this file instead."
-)
+@training_option("--validation", type=click.Path(), metavar="FILE", help="The same with the rows of this file.")
 @training_option(
     "--cache",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Keep the parsed rows in this file for later passes and runs. By default, passes over large files use a "
-    "temporary cache beside the model.",
+    help="Keep the parsed rows in a file for later runs.",
 )
-@training_option("--no-cache", is_flag=True, help="Parse the files again in each pass.")
-@training_option("--cache-bytes", type=click.IntRange(1), help="Maximum size of the cache.")
+@training_option("--no-cache", is_flag=True, common=False, help="Parse the files again in each pass.")
+@training_option("--cache-bytes", type=click.IntRange(1), common=False, help="Maximum size of the cache.")
 @training_option(
     "--checkpoint",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Checkpoint file; continue later with --resume.",
+    help="Write checkpoints, for --resume.",
 )
 @training_option(
     "--checkpoint-every",
@@ -110,12 +107,14 @@ WITHOUT_SHARDS = (
     default=60.0,
     show_default=True,
     metavar="SECONDS",
+    common=False,
     help="Time between checkpoints.",
 )
-@training_option("--resume", is_flag=True, help="Continue from the checkpoint, if there is one.")
+@training_option("--resume", is_flag=True, help="Continue from the checkpoint, if any.")
 @training_option(
     "--dask",
     metavar="ADDRESS",
+    common=False,
     help="Train on the cluster of this Dask scheduler, whose workers see the files under the same paths. Each file is "
     "a shard unless --shards sets their number.",
 )
@@ -126,12 +125,12 @@ WITHOUT_SHARDS = (
 def train(context: click.Context, /, **options: Any) -> None:
     """Train a model on data files.
 
-    DATA may be svmlight, Vowpal Wabbit, CSV, TSV, JSON lines, text with a label before a tab, Parquet or Arrow, also
-    compressed. Several files and patterns form one data set; - is standard input. They may be larger than memory.
+    DATA are files of any format below, also compressed, and larger than memory; - is standard input.
 
     \b
     rosenblatt train mails.csv --model spam.model
-    rosenblatt train --learner arow --holdout 10 day-*.svm.gz --model clicks.model
+    rosenblatt train day-*.svm.gz --model clicks.model --learner arow --holdout 10
+    rosenblatt train --learner arow --help      # its parameters
     """  # noqa: D301
     if options["resume"] and not options["checkpoint"]:
         raise click.UsageError("--resume continues from a checkpoint. Add --checkpoint FILE.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
-from rosenblatt.cli.options import Decorator, option, plain, reject_options, together
+from rosenblatt.cli.options import Decorator, SectionOption, named_learner, option, plain, reject_options, together
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import family
 from rosenblatt.learners.parameters import Parameter
@@ -26,8 +27,6 @@ WITHOUT_OPTION = (
     *("callback", "verbose", "warm_start", "init", "early_stopping", "validation_fraction"),
     *("shuffle", "max_iter", "class_weight"),
 )
-# The kinds of values of a parameter in Python, and those of its option.
-_KINDS = {'"': "", " or callable": "", ", RandomState or None": "", " or None": ", none", "bool": "yes, no"}
 learner_option, training_option = partial(option, section="Learner"), partial(option, section="Training")
 
 
@@ -64,27 +63,86 @@ def value_of(text: str) -> Any:
         return text
 
 
-def _option_of(name: str, owners: dict[str, Parameter]) -> Decorator:
-    """Return the option of a parameter that these learners declare."""
-    kinds = list(dict.fromkeys(parameter.kind for parameter in owners.values()))
-    defaults = list(dict.fromkeys(str(parameter.default) for parameter in owners.values()))
-    text = next(iter(owners.values())).text
-    if len(owners) < len(trainable()):
-        text += f" For {', '.join(owners)}."
-    text += f"  [default: {defaults[0] if len(defaults) == 1 else 'that of the learner'}]"
-    kind = "VALUE" if len(kinds) > 1 else kinds[0]
+# Kinds of values in Python, as patterns, and how the help text shows them.
+_KINDS = {
+    r" or callable|, RandomState or None|[\"{}]": "",
+    r"\bfloat or \(float, float\)": "NUMBER[,NUMBER]",
+    r"\bfloat\b": "NUMBER",
+    r"\bint\b": "N",
+    r"\bbool\b": "yes|no",
+    r"\bTrue\b": "yes",
+    r"\bFalse\b": "no",
+    r" or None": "|none",
+    r", ": "|",
+}
+_VALUES = {"True": "yes", "False": "no", "None": "none"}
+
+
+class LearnerOption(SectionOption):
+    """The option of a parameter that some learners declare, with the text of the learner that --learner names."""
+
+    def __init__(self, names: Any, owners: dict[str, Parameter], **settings: Any) -> None:
+        super().__init__(names, common=False, type=value_of, **settings)
+        self.owners = owners
+
+    def is_shown(self, ctx: click.Context) -> bool:
+        """Return whether this help text shows the option: that of its learner does."""
+        return super().is_shown(ctx) or named_learner(ctx) in self.owners
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Return the option with its values, and its text."""
+        learner = named_learner(ctx)
+        owners = {learner: self.owners[learner]} if learner in self.owners else self.owners
+        kinds = {_shown_kind(parameter) for parameter in owners.values()}
+        texts = dict.fromkeys(_first_words(parameter.text) for parameter in owners.values())
+        defaults = {str(parameter.default) for parameter in owners.values()}
+        text = f"{'; '.join(one for one in texts if not one.startswith(tuple(texts.keys() - {one})))}."
+        if learner not in self.owners and len(owners) < len(trainable()):
+            others = [name for name in trainable() if name not in owners]
+            text += f" For {', '.join(owners)}." if len(owners) <= len(others) else f" Not for {', '.join(others)}."
+        if len(defaults) == 1:
+            default = defaults.pop()
+            text += f"  [default: {_VALUES.get(default, default)}]"
+        return f"{self.opts[0]} {max(kinds, key=len)}", text
+
+
+def _shown_kind(parameter: Parameter) -> str:
+    if parameter.kind.startswith("str"):
+        return "|".join(parameter.words)
+    kind = parameter.kind
     for python, here in _KINDS.items():
-        kind = kind.replace(python, here)
-    flag = f"--{name.replace('_', '-')}"
-    return learner_option(flag, name, type=value_of, metavar=kind, help=text)
+        kind = re.sub(python, here, kind)
+    return kind
 
 
-def learner_options() -> Decorator:
-    """Return a decorator that adds an option for each parameter of the learners that files can train."""
-    return together(*(_option_of(name, owners) for name, owners in _parameters().items()))
+def _first_words(text: str) -> str:
+    """Return the start of a text, up to a stop, with parameters as options. The pages have the whole text."""
+    start = re.split(r"[.:;](?: |$)| \(.*\d{4}\)", text, maxsplit=1)[0]
+    return re.sub(r"`(\w+)`", lambda found: f"--{found[1].replace('_', '-')}", start)
 
 
-def epochs_option(help: str = "Maximum number of passes over the rows.", **settings: Any) -> Decorator:
+def learner_options(classifiers: bool = False) -> Decorator:
+    """Return a decorator that adds --learner, and an option for each parameter of the learners that files can train.
+
+    `classifiers` leaves out those that learn numbers.
+    """
+    names = [name for name, cls in trainable().items() if not classifiers or hasattr(cls, "decision_function")]
+    learner = learner_option(
+        "--learner",
+        type=click.Choice(names),
+        metavar="NAME",
+        default=DEFAULT_LEARNER,
+        show_default=True,
+        help=f"{', '.join(names)}.",
+    )
+    parameters = (
+        option(f"--{name.replace('_', '-')}", name, cls=LearnerOption, owners=owners, section="Parameters of learners")
+        for name, owners in _parameters().items()
+    )
+    return together(learner, *parameters)
+
+
+def epochs_option(help: str = "Most passes over the rows.", **settings: Any) -> Decorator:
     """Return a decorator that adds the option for the number of epochs, under all its names."""
     names = "--epochs", "--passes", "--max-iter", "max_iter"
     return training_option(*names, type=click.IntRange(1), help=help, **settings)
@@ -93,28 +151,23 @@ def epochs_option(help: str = "Maximum number of passes over the rows.", **setti
 def training_options() -> Decorator:
     """Return a decorator that adds all options of training."""
     return together(
-        learner_option(
-            "--learner",
-            type=click.Choice(tuple(trainable())),
-            default=DEFAULT_LEARNER,
-            show_default=True,
-            help="Learning algorithm.",
-        ),
         learner_options(),
         learner_option(
             "--class-weight",
-            metavar="LABEL=FACTOR,...",
-            help='Weight of each class, or "balanced", which counts all labels first.',
+            metavar="LABEL=X,...",
+            help="Weights of labels, or: balanced.",
         ),
         epochs_option(default=5, show_default=True),  # one pass is rarely enough, and more than a few rarely help
         training_option(
             "--shuffle/--no-shuffle",
             default=False,
-            show_default=True,
-            help="Shuffle the chunks and the rows in each, after the first pass; needs a cache.",
+            help="Shuffle chunks and rows after the first pass.",
         ),
         training_option(
-            "--classes", metavar="A,B,...", help="All labels, if some may first appear late on standard input."
+            "--classes",
+            metavar="A,B,...",
+            common=False,
+            help="All labels, if some may first appear late on standard input.",
         ),
     )
 

@@ -98,9 +98,9 @@ CLASS_WEIGHT: Any = custom(
 )
 MULTICLASS: Any = choice(
     default="ovr",
-    text='More than two classes: one against the rest; every pair, adding up their scores ("ovo", as the lectures'
-    ' do, mostly several points below the others) or with one vote each ("ovo-vote"); or all at once by correcting'
-    " the true class and the best wrong one (Crammer and Singer 2003).",
+    text="Way to learn more than two classes: one against the rest; every pair, adding up their scores "
+    '("ovo", as the lectures do, mostly several points below the others) or with one vote each ("ovo-vote"); or all at '
+    "once by correcting the true class and the best wrong one (Crammer and Singer 2003).",
     choices=MODES,
 )
 INTERCEPT_SCALING: Any = real(

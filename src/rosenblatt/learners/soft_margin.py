@@ -134,7 +134,7 @@ class SoftMargin(LinearClassifier):
     """
 
     loss: Literal["hinge", "squared_hinge", "logistic"] = choice(
-        default="hinge", text="What is minimised; see above.", choices=("hinge", "squared_hinge", "logistic")
+        default="hinge", text="Loss that is minimised; see above.", choices=("hinge", "squared_hinge", "logistic")
     )
     penalty: shared.Penalty = choice(
         default="l2", text="Shrink the weights a little in each trial.", choices=(None, "l2", "l1", "elasticnet")
@@ -144,8 +144,8 @@ class SoftMargin(LinearClassifier):
     )
     schedule: shared.Schedule = schedule_of(
         default="optimal",
-        text='"pegasos": 1/(alpha t) in trial t; "optimal": 1/(alpha (t0 + t)) with Bottou\'s t0; or by epoch, '
-        "as for `Perceptron`.",
+        text='Rate by trial: "pegasos", 1/(alpha t) in trial t; "optimal", 1/(alpha (t0 + t)) with Bottou\'s t0; or by '
+        "epoch, as for `Perceptron`.",
         words=("optimal", "pegasos", *SCHEDULES),
     )
     average: bool | None = choice(
