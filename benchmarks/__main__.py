@@ -29,6 +29,7 @@ def main() -> None:
     import benchmarks.defaults
     import benchmarks.first_use
     import benchmarks.lab
+    import benchmarks.model_files
     import benchmarks.proofs
     import benchmarks.sparse
     import benchmarks.tasks  # noqa: F401

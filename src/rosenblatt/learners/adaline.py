@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_targets, as_weights, used_rows
@@ -206,7 +207,7 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
     @property
     def coef_(self) -> Array:
         """The weights; assign a whole array to continue from other weights."""
-        weights = self._snapshot("coef_").W
+        weights = np.asarray(self._snapshot("coef_").W)
         shown: Array = self._shown(weights if self.__dict__.get("_shows_sparse") else weights[0])
         return shown
 

@@ -567,7 +567,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
     @property
     def coef_(self) -> Array:
         """The weights; assign a whole array to continue from others."""
-        shown: Array = self._shown(self._snapshot("coef_").W)
+        shown: Array = self._shown(np.asarray(self._snapshot("coef_").W))
         return shown
 
     @coef_.setter

@@ -180,7 +180,7 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     label, second = (output.full_name for output in operator.outputs)
     x = graph.node("Cast", operator.inputs[0].full_name, to=graph.types.DOUBLE)
     voted = isinstance(model, VotedPerceptron)
-    scores = _votes(graph, x, model) if voted else graph.affine(x, weights.W, weights.b)
+    scores = _votes(graph, x, model) if voted else graph.affine(x, np.asarray(weights.W), weights.b)
     scores = _class_scores(graph, scores, weights.classes.size, weights.multiclass)
     _elect(graph, scores, weights.classes, label)
     if _second_output(model) == "probabilities":

@@ -12,9 +12,13 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+import numpy.typing as npt
 
 from rosenblatt.storage.registry import expect
 
+Array = npt.NDArray[Any]
+
+BLOCK_ENTRIES = 1 << 20  # of an array, that are examined at once
 _DTYPES = {"f": ("f4", "f8"), "d": ("f8",), "i": ("i4", "i8"), "l": ("i8",)}
 
 
@@ -95,7 +99,15 @@ def check_array(name: str, array: Any, types: str, *shapes: tuple[int, ...], fin
     wanted = " or ".join(map(str, shapes))
     expect(array.shape in shapes, f"{name} has shape {array.shape}, where {wanted} belongs. Fit again")
     if finite:
-        expect(np.isfinite(array).all(), f"{name} has values that are not finite. Fit again")
+        expect(is_finite(array), f"{name} has values that are not finite. Fit again")
+
+
+def is_finite(array: Array) -> bool:
+    """Return whether all values are finite; block by block, to take no memory beside an array of gigabytes."""
+    flat = array.ravel(order="K")
+    return all(
+        bool(np.isfinite(flat[first : first + BLOCK_ENTRIES]).all()) for first in range(0, flat.size, BLOCK_ENTRIES)
+    )
 
 
 def shape_of(value: Any) -> tuple[int, ...]:

@@ -30,6 +30,7 @@ class Registration(NamedTuple):
     name: str
     cls: Any
     check: Callable[[Any], None] | None
+    sparse: tuple[str, ...] = ()  # fields that may be a `SparseArray`
 
     @property
     def kind(self) -> str:
@@ -45,13 +46,16 @@ BY_CLASS: dict[type, Registration] = {}
 DEFINED: dict[str, Any] = {}
 
 
-def stored(name: str, *, check: Callable[[Any], None] | None = None) -> Callable[[Class], Class]:
+def stored(
+    name: str, *, check: Callable[[Any], None] | None = None, sparse: tuple[str, ...] = ()
+) -> Callable[[Class], Class]:
     """Return a decorator that registers a class under a name, so that files may hold its instances.
 
     The class is a NamedTuple, a dataclass or an enumeration. A class with `to_dict` and `from_dict` is stored as what
     they return and take. `check` raises a `Fault` if an invariant of the record does not hold. It is called before a
     record is written and after one was read, if the fields have the types that the class declares; other types are a
-    `Fault` by themselves.
+    `Fault` by themselves. A large array of mostly one value is a `SparseArray` in the fields named by `sparse`, and
+    dense in all others.
 
     Examples
     --------
@@ -66,7 +70,7 @@ def stored(name: str, *, check: Callable[[Any], None] | None = None) -> Callable
         known = BY_NAME.get(name)
         if known is not None and known.cls.__qualname__ != cls.__qualname__:
             raise ValueError(f"Files call {known.cls.__qualname__} {name!r} already. Choose another name.")
-        BY_NAME[name] = BY_CLASS[cls] = Registration(name, cls, check)
+        BY_NAME[name] = BY_CLASS[cls] = Registration(name, cls, check, sparse)
         return cls
 
     return register

@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.memory import SURELY_THERE, physical_memory
 from rosenblatt.data.numbers import is_too_large
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.checks import check_record, entries, is_integer, is_label
 from rosenblatt.storage.registry import BY_CLASS, BY_NAME, Fault, Registration, expect
+from rosenblatt.storage.sparse import SparseArray, compress, from_parts
 
 Array = npt.NDArray[Any]
 
@@ -176,7 +178,8 @@ class Encoder:
             points = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).view("<u4")
             return {"text": self.tensor(points.reshape(array.size, array.dtype.itemsize // 4), path)}
         if array.dtype.kind != "O" or array.ndim != 1:
-            return {"tensor": self.tensor(array, path)}
+            sparse = compress(array)
+            return {"tensor": self.tensor(array, path)} if sparse is None else self._sparse_array(sparse, path)
         if not all(type(item) is str for item in array):
             if not all(isinstance(item, bool | int | float | str | np.generic) for item in array):
                 raise _unstorable(path, array)
@@ -189,6 +192,10 @@ class Encoder:
     def _sparse(self, value: Any, path: str) -> dict[str, Any]:
         parts = {part: self.tensor(getattr(value, part), f"{path}.{part}") for part in _COMPRESSED}
         return {type(value).__name__: {"shape": [int(size) for size in value.shape], **parts}}
+
+    def _sparse_array(self, value: SparseArray, path: str) -> dict[str, Any]:
+        node = self._sparse(value, path)[SparseArray.__name__]
+        return {"sparse": {"fill": value.fill.item(), **node}}
 
     def _random(self, value: np.random.RandomState, path: str) -> dict[str, Any]:
         state: Any = value.get_state(legacy=False)
@@ -227,6 +234,7 @@ _ENCODERS: dict[type, Callable[[Encoder, Any, str], Any]] = {
 _ENCODERS_OF_BASES: tuple[tuple[type, Callable[[Encoder, Any, str], Any]], ...] = (
     (np.generic, Encoder._scalar),
     (np.ndarray, Encoder._array),
+    (SparseArray, Encoder._sparse_array),
 )
 
 
@@ -236,12 +244,14 @@ _ENCODERS_OF_BASES: tuple[tuple[type, Callable[[Encoder, Any, str], Any]], ...] 
 class Decoder:
     """Turn JSON nodes and tensors back into values.
 
-    The first use of a tensor gets the array itself, later ones get copies; `uses` counts them by name.
+    The first use of a tensor gets the array itself, later ones get copies; `uses` counts them by name, and `filled` the
+    bytes of arrays that were sparse in the file.
     """
 
     def __init__(self, tensors: dict[str, Array]) -> None:
         self.tensors = tensors
         self.uses: dict[str, int] = {}
+        self.filled = 0
 
     def value(self, node: Any) -> Any:
         """Return the value of a node."""
@@ -275,6 +285,30 @@ class Decoder:
 
     def _tensor(self, name: Any) -> Array:
         return self.array(name, "biuf")
+
+    def _sparse_array(self, content: Any) -> SparseArray:
+        fill, shape, *names = entries(content, ("fill", "shape", *_COMPRESSED))
+        return from_parts(shape, fill, *(self.array(name, "iuf", 1) for name in names))
+
+    def _filled(self, content: Any) -> Array:
+        """Return a sparse array as a dense one.
+
+        A file of a kilobyte may declare terabytes, and an honest one of hashed columns looks no different. It may fill
+        half of the memory of the machine; learning would need more than that anyway.
+        """
+        sparse = self._sparse_array(content)
+        self.filled += sparse.nbytes
+        if self.filled > SURELY_THERE:
+            needed, there = f"{self.filled / 1e9:.3g} GB", physical_memory()
+            expect(
+                self.filled <= there // 2,
+                f"its arrays would take {needed} of memory, more than half of the {there / 1e9:.3g} GB that there are. "
+                "To predict only, use load_linear or rosenblatt predict, which keep weights sparse",
+            )
+        try:
+            return sparse.dense
+        except MemoryError:
+            raise Fault(f"there is no memory for an array of shape {sparse.shape}") from None
 
     def _numbers(self, name: Any) -> tuple[Any, ...]:
         return tuple(self.array(name, "if", 1).tolist())
@@ -385,8 +419,18 @@ class Decoder:
         entry = registered(tag, "record")
         expect(isinstance(parts, dict), f"a {tag:.60} has no fields")
         names = fields_of(entry)
-        values = dict(zip(names, map(self.value, entries(parts, names)), strict=True))
+        values = {
+            name: self._field(node, name in entry.sparse)
+            for name, node in zip(names, entries(parts, names), strict=True)
+        }
         return approve(entry, entry.cls(**values))
+
+    def _field(self, node: Any, sparse: bool) -> Any:
+        """Return a field of a record: if it may be sparse, and is large, as it is in the file."""
+        if sparse and isinstance(node, dict) and node.keys() == {"sparse"}:
+            array = self._sparse_array(node["sparse"])
+            return array if array.nbytes > SURELY_THERE else array.dense
+        return self.value(node)
 
     def _document(self, content: Any) -> Any:
         tag, parts = self._pair(content)
@@ -399,6 +443,7 @@ class Decoder:
 
 _DECODERS: dict[str, Callable[[Decoder, Any], Any]] = {
     "tensor": Decoder._tensor,
+    "sparse": Decoder._filled,
     "numbers": Decoder._numbers,
     "tuple": Decoder._tuple,
     "dict": Decoder._dict,

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, BinaryIO
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.matrices import column_names, dense_values, refuse_infinite
-from rosenblatt.engine.rows import Hyperplanes
+from rosenblatt.engine.rows import Csr, Hyperplanes
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.storage.checks import check_array, check_classes
 from rosenblatt.storage.registry import expect, stored
+from rosenblatt.storage.sparse import SparseArray
 from rosenblatt.text import brief, count, did_you_mean, listed, short_repr
 from rosenblatt.training.multiclass import MULTICLASS, count_problems, decision, winners
 from rosenblatt.training.scores import scores
@@ -33,7 +34,8 @@ def finite_values(X: Any) -> Array:
 
 def check_model(model: LinearModel) -> None:
     """Raise a `Fault` unless weights from a file are finite numbers, of labels."""
-    check_array("W", model.W, "f", model.W.shape)
+    values = model.W.data if isinstance(model.W, SparseArray) else model.W
+    check_array("W", values, "f", values.shape)
     check_array("b", model.b, "f", (model.W.shape[0],))
     if model.classes.size:
         check_classes(model.classes)
@@ -50,7 +52,7 @@ def _is_scaling(scaling: Any) -> bool:
     return all(type(value) in (int, float) and abs(value) < 1e300 for part in scaling for value in part)
 
 
-@stored("LinearModel", check=check_model)
+@stored("LinearModel", check=check_model, sparse=("W",))
 @dataclass(frozen=True)
 class LinearModel:
     """Weights that predict.
@@ -58,6 +60,8 @@ class LinearModel:
     Attributes
     ----------
     W : array of shape (n_problems, n_features)
+        Of many hashed columns, most of which no row has used, it may be a `rosenblatt.storage.sparse.SparseArray`. That
+        acts like an array; ``numpy.asarray(model.W)`` makes it one.
     b : array of shape (n_problems,)
     classes : array of shape (n_classes,)
         The labels, sorted; empty for a regression.
@@ -77,7 +81,7 @@ class LinearModel:
     ['no', 'yes']
     """
 
-    W: Array
+    W: Array | SparseArray
     b: Array
     classes: Array
     multiclass: str = "ovr"
@@ -90,7 +94,8 @@ class LinearModel:
 
     def __post_init__(self) -> None:
         """Raise an error if the weights do not fit the classes."""
-        arrays = all(isinstance(part, np.ndarray) for part in (self.W, self.b, self.classes))
+        arrays = all(isinstance(part, np.ndarray) for part in (self.b, self.classes))
+        arrays = arrays and isinstance(self.W, np.ndarray | SparseArray)
         if not arrays or self.classes.ndim != 1 or not isinstance(self.feature_names, tuple):
             raise InvalidInput("W, b and classes must be arrays, classes one-dimensional, and feature_names a tuple.")
         if not isinstance(self.multiclass, str) or self.multiclass not in MULTICLASS:
@@ -122,7 +127,7 @@ class LinearModel:
 
             values = Scaler(values.shape[1], self._scaling).scaled(values)
         dtype = np.result_type(values.dtype, self.W.dtype)
-        return np.asarray(values @ self.W.astype(dtype, copy=False).T + self.b.astype(dtype, copy=False))
+        return np.asarray(values @ np.asarray(self.W, dtype).T + self.b.astype(dtype, copy=False))
 
     def _sparse_scores(self, X: Any) -> Array:
         from rosenblatt.data.table import as_sparse_table  # imports SciPy
@@ -134,8 +139,13 @@ class LinearModel:
             )
         table = as_sparse_table(X, to_score=True)
         self._check_width(table.shape[1])
-        dtype = np.result_type(table.dtype, self.W.dtype)
-        return scores(table, Hyperplanes(np.asarray(self.W, dtype=dtype, order="A"), self.b.astype(dtype)))
+        dtype, W = np.result_type(table.dtype, self.W.dtype), self.W
+        if isinstance(W, SparseArray):
+            # Also a column without weights keeps its place: the sum of a row is then the same, bit for bit.
+            data, indices, indptr = cast(Csr, table.rows)
+            rows = Csr(data, W.places(indices), indptr)
+            table, W = replace(table, rows=rows, shape=(table.shape[0], W.block.shape[1])), W.block
+        return scores(table, Hyperplanes(np.asarray(W, dtype=dtype, order="A"), self.b.astype(dtype)))
 
     @property
     def _scaling(self) -> Any:
@@ -216,7 +226,7 @@ class LinearModel:
                 raise InvalidInput(
                     "Models of other classes, features or another multiclass mode cannot be merged. Train them alike."
                 )
-        W = sum(s * model.W.astype(float) for s, model in zip(share, models, strict=True))
+        W = sum(s * np.asarray(model.W, float) for s, model in zip(share, models, strict=True))
         b = sum(s * model.b.astype(float) for s, model in zip(share, models, strict=True))
         dtype = self.W.dtype
         return LinearModel(W.astype(dtype), b.astype(dtype), self.classes, self.multiclass, self.feature_names)

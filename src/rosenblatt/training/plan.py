@@ -354,7 +354,7 @@ class Run:
     @property
     def coef(self) -> Array:
         """The weights that `train` learned, (n_problems, n_features)."""
-        return self._own_model().W
+        return np.asarray(self._own_model().W)
 
     @property
     def intercept(self) -> Array:
