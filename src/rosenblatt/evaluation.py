@@ -429,9 +429,7 @@ class ClassificationMetrics:
     @property
     def f1(self) -> float:
         """F1 of the second of two classes; else the mean of the F1 of all labels that occur."""
-        scores = {
-            label: 2 * hits / (rows + predicted) for label, (rows, predicted, hits) in self.counts.items()
-        }
+        scores = {label: 2 * hits / (rows + predicted) for label, (rows, predicted, hits) in self.counts.items()}
         if self.positive is not None:
             return scores.get(self.positive, 0.0)
         return math.fsum(scores.values()) / len(scores)
