@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import click
+import numpy as np
 
 from rosenblatt.cli.options import (
     Sections,
@@ -19,6 +20,7 @@ from rosenblatt.cli.options import (
     files_argument,
     input_options,
     json_option,
+    matrix_of,
     note,
     option,
     print_json,
@@ -56,24 +58,18 @@ from rosenblatt.scaling.partitions import (
     shards_of_rows,
 )
 from rosenblatt.text import count
+from rosenblatt.training.calibration import calibrate
 from rosenblatt.training.checkpoint import Checkpoint
 from rosenblatt.training.chunked import learn_chunks
 from rosenblatt.training.sharded import LocalShards
 
 # Options that do not apply to shards.
 WITHOUT_SHARDS = (
-    *(
-        "holdout",
-        "validation",
-        "cache",
-        "no_cache",
-        "cache_bytes",
-        "checkpoint",
-        "checkpoint_every",
-        "resume",
-        "classes",
-    ),
+    *("holdout", "validation", "calibrate", "cache", "no_cache", "cache_bytes", "classes"),
+    *("checkpoint", "checkpoint_every", "resume"),
 )
+# Rows that are held out to calibrate on, unless others are named.
+CALIBRATION_HOLDOUT = 10
 
 
 @click.command(cls=Sections)
@@ -87,6 +83,12 @@ WITHOUT_SHARDS = (
     help="Hold out every K-th row: stop when the error on them no longer falls, and keep the best weights.",
 )
 @training_option("--validation", type=click.Path(), metavar="FILE", help="The same with the rows of this file.")
+@training_option(
+    "--calibrate",
+    is_flag=True,
+    help="Fit probabilities to the held-out rows, for predict --proba; holds out every 10th row unless --holdout or "
+    "--validation names others.",
+)
 @training_option(
     "--cache",
     type=click.Path(dir_okay=False),
@@ -177,7 +179,13 @@ class _Training:
         self.source = stack.enter_context(self._open(options))
         self.temporary: str | None = self.cache if self.removes_cache else None
         validation, holdout = options.pop("validation"), options.pop("holdout")
+        self.calibrates = options.pop("calibrate")
+        if self.calibrates and not validation and not holdout:
+            holdout = CALIBRATION_HOLDOUT
+            note(f"Every {holdout}th row is held out, to calibrate on and to choose the best epoch.", self.quiet)
         self.settings, job = job_of(self.source, options, validates=bool(validation or holdout))
+        if job.regression:
+            reject_options(("calibrate",), "this learner predicts numbers, not classes. Leave it out.")
         self.progress = ProgressBar(self.source, job.plan.max_iter, self.quiet or self.as_json)
         self.checkpoint: Checkpoint | None = None
         if self.checkpoint_path is not None:
@@ -253,6 +261,8 @@ class _Training:
             if self.temporary is not None and os.path.exists(self.temporary):
                 os.unlink(self.temporary)
         model = self._model(outcome)
+        if self.calibrates and not self.interruption():
+            model = self._calibrated(model)
         model.save(self.path)
         if self.checkpoint is not None and not self.interruption():
             self.checkpoint.remove()
@@ -274,6 +284,23 @@ class _Training:
         return replace(
             model, W=model.W[:, : len(names)].copy() if len(names) < width else model.W, feature_names=tuple(names)
         )
+
+    def _calibrated(self, model: Any) -> Any:
+        """Return the model with sigmoids that are fitted to the held-out rows."""
+        sigmoids = calibrate(self._held_out(replace(model, origin=None)), model.classes)
+        return replace(model, origin=model.origin | {"calibration": [list(part) for part in sigmoids]})
+
+    def _held_out(self, model: Any) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield labels, class scores and weights of the held-out rows, chunk by chunk."""
+        every, first = self.job.hold_out or (1, 0)
+        source = self.source if self.job.validation is None else self.job.validation
+        start = 0
+        for chunk in source:
+            held_out = np.flatnonzero((np.arange(start, start + chunk.label.size) - first) % every == 0)
+            start += chunk.label.size
+            if held_out.size:
+                weight = None if chunk.weight is None else chunk.weight[held_out]
+                yield chunk.label[held_out], model.class_scores(matrix_of(model, chunk.table)[held_out]), weight
 
     def _report(self, outcome: Any, model: Any) -> None:
         run, files = outcome.run, self.source.rows_by_file()
@@ -298,7 +325,8 @@ class _Training:
         if self.interruption():
             resumable = self.checkpoint is not None and os.path.exists(self.checkpoint_path)
             more = " Add --resume to continue." if resumable else ""
-            note(f"Interrupted: the model so far is in {self.path}.{more}")
+            without = " It is not calibrated." if self.calibrates else ""
+            note(f"Interrupted: the model so far is in {self.path}.{without}{more}")
         else:
             trials = f"{count(run.trials, 'trial')} in {count(run.epochs, 'epoch')}, {run.seconds:.1f} s"
             note(f"The model is in {self.path} ({trials}).")

@@ -264,6 +264,10 @@ class Opening:
         Size of chunks in bytes of text, or exactly in rows. The rows do not depend on it.
     threads : int
         Threads that parse ahead of the consumer.
+    id : str or int, optional
+        Name or position of a column of a table whose values the chunks have, as they are in the file.
+    tags : bool
+        Whether the chunks have the tags of Vowpal Wabbit's text.
     cache : path-like, optional
         File in which to keep the rows for further passes.
     cache_bytes : int
@@ -286,6 +290,8 @@ class Opening:
     chunk_bytes: int = CHUNK_BYTES
     chunk_rows: int | None = None
     threads: int = 2
+    id: str | int | None = None
+    tags: bool = False
     cache: FilePath | None = None
     cache_bytes: int = 64 << 30
 

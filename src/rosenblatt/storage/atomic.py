@@ -22,7 +22,7 @@ except ImportError:  # on Windows, where abandoned files stay
 ABANDONED = re.compile(r"\.rosenblatt-[0-9a-f]{32}\.tmp")
 
 
-def _lock(descriptor: int) -> None:
+def lock(descriptor: int) -> None:
     """Lock an open file; raise an OSError if another process has the lock, or if there are no locks."""
     if fcntl is None:
         raise OSError(errno.ENOSYS, "no locks")
@@ -111,7 +111,7 @@ def _open_beside(folder: Path, mode: int) -> tuple[Path, int]:
         beside = folder / f".rosenblatt-{secrets.token_hex(16)}.tmp"
         descriptor = os.open(beside, flags, mode | stat.S_IWUSR)
         try:
-            _lock(descriptor)
+            lock(descriptor)
             if os.fstat(descriptor).st_nlink:
                 return beside, descriptor
         except BlockingIOError:
@@ -140,7 +140,7 @@ def _remove_abandoned(folder: Path) -> None:
             with suppress(OSError):
                 descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
                 try:
-                    _lock(descriptor)
+                    lock(descriptor)
                     os.unlink(name)
                 finally:
                     os.close(descriptor)
