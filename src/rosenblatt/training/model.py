@@ -16,6 +16,7 @@ from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.storage.checks import check_array, check_classes
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.text import brief, count, did_you_mean, listed, short_repr
+from rosenblatt.training.explanation import Explanation, explain, row_entries
 from rosenblatt.training.multiclass import MULTICLASS, count_problems, decision, winners
 from rosenblatt.training.scores import scores
 
@@ -117,25 +118,33 @@ class LinearModel:
             return self._sparse_scores(X)
         values = finite_values(X)
         self._check_width(values.shape[1])
-        if self._scaling is not None:
-            from rosenblatt.files.tables import Scaler  # imported here: few models have one
-
-            values = Scaler(values.shape[1], self._scaling).scaled(values)
+        values = self._scaled(values)
         dtype = np.result_type(values.dtype, self.W.dtype)
         return np.asarray(values @ self.W.astype(dtype, copy=False).T + self.b.astype(dtype, copy=False))
 
     def _sparse_scores(self, X: Any) -> Array:
         from rosenblatt.data.table import as_sparse_table  # imports SciPy
 
+        self._refuse_scaling()
+        table = as_sparse_table(X, to_score=True)
+        self._check_width(table.shape[1])
+        dtype = np.result_type(table.dtype, self.W.dtype)
+        return scores(table, Hyperplanes(np.asarray(self.W, dtype=dtype, order="A"), self.b.astype(dtype)))
+
+    def _scaled(self, values: Array) -> Array:
+        """Return dense rows as those that the model was trained on were scaled."""
+        if self._scaling is None:
+            return values
+        from rosenblatt.files.tables import Scaler  # imported here: few models have one
+
+        return Scaler(values.shape[1], self._scaling).scaled(values)
+
+    def _refuse_scaling(self) -> None:
         if self._scaling is not None:
             raise InvalidInput(
                 "The model was trained on standardised columns, but X is sparse. Pass X.toarray(), or files "
                 "to rosenblatt predict."
             )
-        table = as_sparse_table(X, to_score=True)
-        self._check_width(table.shape[1])
-        dtype = np.result_type(table.dtype, self.W.dtype)
-        return scores(table, Hyperplanes(np.asarray(self.W, dtype=dtype, order="A"), self.b.astype(dtype)))
 
     @property
     def _scaling(self) -> Any:
@@ -194,6 +203,45 @@ class LinearModel:
         if self.classes.size == 1:
             return np.repeat(self.classes, class_scores.shape[0])
         return self.classes[winners(class_scores)]
+
+    def explain(self, x: Any, top: int | None = None) -> Explanation:
+        """Return the scores of one row as sums over its features.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, row of a data frame, or dict from names to numbers
+        top : int, optional
+            How many contributions to list, the largest first; the others are added up. By default all.
+
+        Returns
+        -------
+        Explanation
+            Values of standardised columns are shown as they are in x.
+        """
+        from rosenblatt.training.named_rows import array_table, by_names, is_dict, row_names  # imports SciPy
+
+        if row_names(x) and self.feature_names:
+            x = x.to_dict()
+        if is_dict(x):
+            if not self.feature_names:
+                raise InvalidInput("x is a dict, but the features of the model have no names. Pass an array.")
+            x = by_names(x, self.feature_names)
+        if hasattr(x, "tocsr"):
+            self._refuse_scaling()
+            scaled = shown = x
+        else:
+            self._check_names(column_names(x))
+            shown = finite_values(x if len(getattr(x, "shape", ())) == 2 else [x])
+            self._check_width(shown.shape[1])
+            scaled = self._scaled(shown)
+            if shown.shape[0] == 1:
+                scaled, shown = scaled[0], shown[0]
+        table = array_table(scaled, self.W.shape[1])
+        entries = row_entries(table, self.feature_names)
+        if self._scaling is not None:
+            entries = entries._replace(shown=shown[entries.column].tolist())
+        planes = Hyperplanes(self.W[:, entries.column], self.b)
+        return explain(planes, self.classes, self.multiclass, entries, top)
 
     def merge(self, others: Sequence[LinearModel], shares: Sequence[float] | None = None) -> LinearModel:
         """Return the weighted mean of this model and others of the same classes and features.
