@@ -94,6 +94,13 @@ def column_kinds(text: str) -> dict[str | int, str]:
     return kinds
 
 
+def letters(text: str) -> str:
+    """Return the cross of Vowpal Wabbit's interaction of namespaces: a*b for ab."""
+    if len(text) < 2:
+        raise click.BadParameter(f"{text!r} has fewer than two letters. Write ab for the namespaces a... and b...")
+    return "*".join(text)
+
+
 def position_or_name(text: str) -> str | int:
     """Return the position of a column if the text is an integer, else its name."""
     try:
@@ -176,6 +183,13 @@ input_options = together(
     _feature_option("--dictionary", is_flag=True, help="Use exact names instead of hashes, at most 2^bits of them."),
     _word_options,
     _feature_option(
+        "--cross",
+        multiple=True,
+        metavar="A*B,...",
+        help="Multiply the features of two or more columns or namespaces: user*ad, text*text.",
+    ),
+    _feature_option("--interactions", "--quadratic", "--cubic", type=letters, multiple=True, hidden=True),
+    _feature_option(
         "--counts",
         type=click.Choice(("binary", "count", "log")),
         default="log",
@@ -249,14 +263,16 @@ def reject_options_except(names: Iterable[str], because: str) -> None:
 
 files_argument = click.argument("files", nargs=-1, required=True, metavar="FILES...")
 
-_FEATURE_NAMES = ("bits", "dictionary", "words", "letters", "lowercase", "counts", "normalise", "standardise")
+_FEATURE_NAMES = ("bits", "dictionary", "words", "letters", "lowercase", "counts", "normalise", "standardise", "cross")
 REUSED_NAMES = ("on_error", "threads", "chunk_bytes")
 _INPUT_NAMES = ("format", "label", "label_type", "header", "columns", "zero_based", *REUSED_NAMES)
-INPUT_NAMES = (*_INPUT_NAMES, *_FEATURE_NAMES)
+INPUT_NAMES = (*_INPUT_NAMES, *_FEATURE_NAMES, "interactions")
 
 
 def take_input(options: dict[str, Any]) -> dict[str, Any]:
     """Remove the options of reading from all options, and return them as arguments of `open_source`."""
+    if "interactions" in options:  # Vowpal Wabbit's words for crosses
+        options["cross"] += options.pop("interactions")
     features = FeatureOptions(**{name: options.pop(name) for name in _FEATURE_NAMES if name in options})
     settings = {name: options.pop(name) for name in _INPUT_NAMES}
     if settings["label"] is not None:

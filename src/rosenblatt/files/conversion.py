@@ -26,7 +26,7 @@ from rosenblatt.files.source import FileSource
 from rosenblatt.files.streams import FilePath, can_be_read_once, open_raw
 
 # Options of features that do not apply to conversions: names and counts are written as they are.
-UNUSED = ("bits", "dictionary", "counts", "normalise", "standardise")
+UNUSED = ("bits", "dictionary", "counts", "normalise", "standardise", "cross")
 
 
 class Written(NamedTuple):

@@ -293,6 +293,40 @@ def append_entries(place, indptr, column, value, columns, values):
 
 
 @compiled()
+def count_pairs(left, right, last, squares, pointer):
+    """Write where the pairs of each row begin and end: an entry of the left row and one of the right; return how many.
+
+    `left` and `right` have where rows begin and end. If the rows are of one column, each pair comes once: `last` has
+    for each entry on the left the one on the right after which its partners begin, or with which if `squares`.
+    Otherwise `last` is empty.
+    """
+    count = np.int64(0)
+    for row in range(left.size - 1):
+        pointer[row] = count
+        end = np.int64(right[row + 1])
+        if last.size == 0:
+            count += (np.int64(left[row + 1]) - left[row]) * (end - right[row])
+            continue
+        for entry in range(left[row], left[row + 1]):
+            count += end - last[U(entry)] - (not squares)
+    pointer[left.size - 1] = count
+    return count
+
+
+@compiled()
+def pair_entries(left, right, last, squares, of_left, of_right):
+    """Write the entries of each pair that `count_pairs` counts."""
+    k = np.int64(0)
+    for row in range(left.size - 1):
+        begin, end = np.int64(right[row]), np.int64(right[row + 1])
+        for entry in range(left[row], left[row + 1]):
+            first = begin if last.size == 0 else np.int64(last[U(entry)]) + (not squares)
+            for other in range(first, end):
+                of_left[U(k)], of_right[U(k)] = entry, other
+                k += 1
+
+
+@compiled()
 def mark_columns(column, used):
     """Note which columns have an entry."""
     for k in range(column.size):

@@ -2,12 +2,13 @@
 
 The rules are in docs/reference/features.md. A piece has the entries of each row of a chunk that come from one column:
 spans of a text, which are their names. Names become columns by hashing, which needs nothing but the piece, or by a
-dictionary, which must see the names in the order of the rows.
+dictionary, which must see the names in the order of the rows. Crosses are made of the entries of a row.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -28,22 +29,36 @@ from rosenblatt.files.entries import (
     append_entries,
     count_columns,
     count_marked,
+    count_pairs,
     normalise_rows,
+    pair_entries,
 )
-from rosenblatt.files.options import FeatureOptions
+from rosenblatt.files.options import MOST_BITS, FeatureOptions
 from rosenblatt.files.streams import Array
 
+ONE_GROUP = np.zeros(1, np.int32)
 LETTERS = b"0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 LETTER_SEED = b"letters"
 LETTER_MARK = b"~"  # in names; words do not have it
+TEXT_FIELD = "text"  # the name of raw text in crosses
+FNV_PRIME = 16_777_619  # Fowler, Noll and Vo's, by which Vowpal Wabbit hashes crosses, too
+MOST_CROSSED = 1 << 26  # features of the rows that are made at once: 0.8 GB
+
+
+class Field(NamedTuple):
+    """A column or namespace: names by which crosses mention it, and whether they multiply a feature by itself."""
+
+    names: tuple[str, ...]
+    squares: bool = False
 
 
 class Piece(NamedTuple):
     """Entries of some rows that come from one column: row i has those from indptr[i] to indptr[i + 1].
 
     Their columns are known, or follow from their names: prefixes[group[k]] + text[start[k]:end[k]] is that of entry k.
-    The hash of a name is that of its span with a seed, which stands for the prefix. `group` and `seed` have one number
-    for all entries, or one for each. Entries without values are words, whose counts become values as the options say.
+    The hash of a name is that of its span with a seed, which stands for the prefix. Entries without values are words,
+    whose counts become values as the options say. Entry k comes from fields[field[k]], which crosses need. `group`,
+    `seed` and `field` have one number for all entries, or one for each.
     """
 
     indptr: Array
@@ -51,17 +66,19 @@ class Piece(NamedTuple):
     start: Any = None
     end: Any = None
     prefixes: tuple[bytes, ...] = (b"",)
-    group: Array = np.zeros(1, np.int32)
+    group: Array = ONE_GROUP
     seed: Array = np.zeros(1, np.uint32)
     value: Array | None = None
     column: Array | None = None
+    fields: tuple[Field, ...] = ()
+    field: Array = ONE_GROUP
 
     def of_rows(self, kept: Array) -> Piece:
         """Return the piece with the rows of a mask only."""
         counts = np.diff(self.indptr)
         entries = np.repeat(kept, counts)
         indptr = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int32)
-        parts = {name: getattr(self, name) for name in ("start", "end", "group", "value", "column")}
+        parts = {name: getattr(self, name) for name in ("start", "end", "group", "value", "column", "field")}
         own = {name: part[entries] for name, part in parts.items() if part is not None and part.size == entries.size}
         return self._replace(indptr=indptr, **own)
 
@@ -136,15 +153,16 @@ def _tables(text: Array, lowercase: bool) -> tuple[Array, Array]:
     return _narrow(lowercase), _wide(lowercase) if text.max(initial=0) > 127 else np.empty(0, np.uint32)
 
 
-def word_pieces(
-    options: FeatureOptions, text: Array, start: Array, end: Array, prefix: bytes = b"", seed: int = 0
-) -> list[Piece]:
+def word_pieces(options: FeatureOptions, text: Array, start: Array, end: Array, name: str | None = None) -> list[Piece]:
     """Return the n-grams of the words in each span: one piece for words and one for characters.
 
-    The byte after each span must exist, and not be part of a word: space, comma, newline, ...
+    `name` is that of the column; None for raw text. The byte after each span must exist, and not be part of a word:
+    space, comma, newline, ...
     """
+    prefix, seed = (b"", 0) if name is None else (to_bytes(name) + b"=", murmur(to_bytes(name)))
+    fields = (Field((TEXT_FIELD if name is None else name,)),)
     if not options.dictionary and options.words == (1, 1) and options.letters is None:
-        return [_hashed_words(options, text, start, end, seed)]
+        return [_hashed_words(options, text, start, end, seed)._replace(fields=fields)]
     size = int((end - start).sum())
     out = np.empty(2 * size + 2 * start.size + 8, np.uint8)
     word_start = np.empty(size // 2 + start.size + 1, np.int32)
@@ -157,12 +175,13 @@ def word_pieces(
         begin, stop, indptr = _grams_room(int(first_word[-1]), options.words, start.size)
         count = tokens.word_grams(*words, *options.words, begin, stop, indptr)
         seeds = np.array([seed], np.uint32)
-        found.append(Piece(indptr, out, begin[:count], stop[:count], (prefix,), seed=seeds))
+        found.append(Piece(indptr, out, begin[:count], stop[:count], (prefix,), seed=seeds, fields=fields))
     if options.letters is not None:
         begin, stop, indptr = _grams_room(used + 1, options.letters, start.size)
         count = tokens.letter_grams(out, *words, *options.letters, begin, stop, indptr)
         seeds = np.array([murmur(LETTER_SEED, seed)], np.uint32)
-        found.append(Piece(indptr, out, begin[:count], stop[:count], (prefix + LETTER_MARK,), seed=seeds))
+        mark = (prefix + LETTER_MARK,)
+        found.append(Piece(indptr, out, begin[:count], stop[:count], mark, seed=seeds, fields=fields))
     return found
 
 
@@ -217,6 +236,10 @@ class Dictionary:
         spans = pairwise(ends[: len(self) + 1])
         return tuple(content[begin:end].decode("utf-8", "surrogateescape") for begin, end in spans)
 
+    def spans(self, columns: Array) -> tuple[Array, Array, Array]:
+        """Return a text with the names of some columns, and where each begins and ends in it."""
+        return self._names, self._end[columns], self._end[columns + 1]
+
     def find(self, text: Array, name_end: Array) -> Array:
         """Return the column of each name, after adding new ones; -1 for names without a column.
 
@@ -257,8 +280,11 @@ def assemble(
     """Return the sparse rows of pieces; names are hashed, or have the columns of a dictionary."""
     if dictionary is None:
         pieces = _hashed(pieces, options.n_columns - 1)
+        if options.cross:
+            pieces = [_valued(piece, options) for piece in pieces]
+            pieces += _crosses(pieces, options)
     elif pieces[0].column is None:
-        pieces = _named(pieces, dictionary)
+        pieces = _named([*pieces, *_named_crosses(pieces, options)] if options.cross else pieces, dictionary)
     if len(pieces) == 1 and pieces[0].value is None:
         return _counted(pieces[0], options, normalise)
     parts = [_counted(piece, options) for piece in pieces]
@@ -285,7 +311,7 @@ def _hashed(pieces: list[Piece], mask: int) -> list[Piece]:
 def _named(pieces: list[Piece], dictionary: Dictionary) -> list[Piece]:
     """Return the pieces with the columns of a dictionary, which sees the names in the order of the rows."""
     n_rows = pieces[0].indptr.size - 1
-    full = [_joined(piece.text, piece.start, piece.end, piece.group, piece.prefixes) for piece in pieces]
+    full = [full_names(piece.text, piece.start, piece.end, piece.group, piece.prefixes) for piece in pieces]
     if len(pieces) == 1:
         return [pieces[0]._replace(column=dictionary.find(*full[0]))]
     rows = np.concatenate([np.repeat(np.arange(n_rows), np.diff(piece.indptr)) for piece in pieces])
@@ -295,7 +321,7 @@ def _named(pieces: list[Piece], dictionary: Dictionary) -> list[Piece]:
     end = np.concatenate([ends[1:] + by for (_, ends), by in zip(full, shift[:-1], strict=True)])
     order = np.argsort(rows, kind="stable")
     column = np.empty(rows.size, np.int32)
-    column[order] = dictionary.find(*_joined(text, start[order], end[order], np.zeros(1, np.int32), (b"",)))
+    column[order] = dictionary.find(*full_names(text, start[order], end[order]))
     parts = np.split(column, np.cumsum([piece.start.size for piece in pieces])[:-1])
     return [piece._replace(column=part) for piece, part in zip(pieces, parts, strict=True)]
 
@@ -322,6 +348,12 @@ def _counted(piece: Piece, options: FeatureOptions, normalise: bool = False) -> 
     return Csr(value[:size], column[:size], indptr)
 
 
+def _valued(piece: Piece, options: FeatureOptions) -> Piece:
+    """Return a piece that has columns with values, too."""
+    rows = _counted(piece, options)
+    return piece._replace(indptr=rows.indptr, column=rows.indices, value=rows.data)
+
+
 def _added_up(rows: Csr, bits: int) -> Csr:
     """Return rows with columns of at most `bits` bits in order, adding up the values of repeated ones."""
     indptr = rows.indptr.copy()
@@ -331,7 +363,9 @@ def _added_up(rows: Csr, bits: int) -> Csr:
     return Csr(rows.data[:size], rows.indices[:size], indptr)
 
 
-def _joined(text: Array, start: Array, end: Array, group: Array, prefixes: tuple[bytes, ...]) -> tuple[Array, Array]:
+def full_names(
+    text: Array, start: Array, end: Array, group: Array = ONE_GROUP, prefixes: tuple[bytes, ...] = (b"",)
+) -> tuple[Array, Array]:
     """Return the prefix and the text of each span, one after another, and where each ends, after a zero."""
     lengths = np.array([len(prefix) for prefix in prefixes])
     prefix_end = np.concatenate([[0], np.cumsum(lengths)])
@@ -351,6 +385,106 @@ def _merged(parts: list[Csr]) -> Csr:
     for part in parts:
         append_entries(place, part.indptr, part.indices, part.data, column, value)
     return Csr(value, column, indptr)
+
+
+# ----------------------------------------------------------------------------------------------------------- crosses
+
+
+class _Names(NamedTuple):
+    """Names as spans of a text."""
+
+    text: Array
+    start: Array
+    end: Array
+
+    def pairs(self, left: Array, others: _Names, right: Array) -> _Names:
+        """Return the names of pairs: name*name."""
+        sizes = (self.end - self.start)[left].sum() + (others.end - others.start)[right].sum() + left.size
+        out, ends = np.empty(int(sizes) + 8, np.uint8), np.zeros(left.size + 1, np.int64)
+        tokens.join_pairs(*self, left, *others, right, out, ends)
+        return _Names(out, ends[:-1], ends[1:])
+
+
+def _crosses(pieces: list[Piece], options: FeatureOptions, names: _Names | None = None) -> list[Piece]:
+    """Return a piece for each cross, of pieces with columns and values.
+
+    A cross a*b has a feature for each pair of a feature of a and one of b in a row; its value is their product. Columns
+    are hashed as in Vowpal Wabbit: column(a*b) is column(a) times FNV_PRIME, xor column(b), modulo 2^bits, and
+    column(a*b*c) likewise of column(a*b) and column(c). Or else `names` has the name of each column.
+    """
+    parts = {name: _part(name, pieces, options.bits) for cross in options.cross for name in cross}
+    return [_crossed(cross, parts, options.n_columns - 1, names) for cross in options.cross]
+
+
+def _named_crosses(pieces: list[Piece], options: FeatureOptions) -> list[Piece]:
+    """Return a piece for each cross, with names instead of columns."""
+    known = Dictionary(1 << MOST_BITS)
+    pieces = _named(pieces, known)
+    # Columns in the order of the names, so that the name of a pair does not depend on the rows before.
+    own = known.names()
+    order = np.array(sorted(range(len(own)), key=own.__getitem__), np.int64)
+    rank = np.empty(len(own), np.int32)
+    rank[order] = np.arange(len(own))
+    names = _Names(*known.spans(order))
+    options = replace(options, bits=max(options.bits, len(own).bit_length()))
+    pieces = [_valued(piece._replace(column=rank[piece.column]), options) for piece in pieces]
+    return _crosses(pieces, options, names)
+
+
+def _part(name: str, pieces: list[Piece], bits: int) -> tuple[Csr, bool]:
+    """Return the entries of each row that a name in a cross stands for, by column, and whether they are squared."""
+    parts, squares = [], False
+    for piece in pieces:
+        known = [name in field.names for field in piece.fields]
+        squares |= any(field.squares for field, own in zip(piece.fields, known, strict=True) if own)
+        assert piece.column is not None
+        assert piece.value is not None
+        own = np.broadcast_to(np.array(known)[piece.field], piece.column.size)
+        if own.all():
+            parts.append(Csr(piece.value, piece.column, piece.indptr))
+        elif own.any():
+            indptr = np.concatenate([[0], np.cumsum(own)])[piece.indptr].astype(np.int32)
+            parts.append(Csr(piece.value[own], piece.column[own], indptr))
+    if not parts:
+        return Csr(np.empty(0), np.empty(0, np.int32), np.zeros_like(pieces[0].indptr)), squares
+    return _added_up(_merged(parts), bits), squares
+
+
+def _crossed(cross: tuple[str, ...], parts: dict[str, tuple[Csr, bool]], mask: int, names: _Names | None) -> Piece:
+    """Return the features of a cross: the products of one entry of each part. Those of one part are all different."""
+    left, _ = parts[cross[0]]
+    last = np.arange(left.data.size, dtype=np.int32)
+    spans = None if names is None else _of_columns(names, left.indices)
+    for before, name in pairwise(cross):
+        right, squares = parts[name]
+        last = last if name == before else np.empty(0, np.int32)
+        pointer = np.empty(left.indptr.size, np.int64)
+        count = count_pairs(left.indptr, right.indptr, last, squares, pointer)
+        if count > MOST_CROSSED:
+            _refuse_crosses(cross, count, pointer)
+        of_left, of_right = np.empty(count, np.int32), np.empty(count, np.int32)
+        pair_entries(left.indptr, right.indptr, last, squares, of_left, of_right)
+        if names is not None and spans is not None:
+            spans = spans.pairs(of_left, _of_columns(names, right.indices), of_right)
+        column = (left.indices.astype(np.int64)[of_left] * FNV_PRIME ^ right.indices[of_right]) & mask
+        value = left.data[of_left] * right.data[of_right]
+        left, last = Csr(value, column.astype(np.int32), pointer.astype(np.int32)), of_right
+    if spans is None:
+        return Piece(left.indptr, value=left.data, column=left.indices)
+    return Piece(left.indptr, *spans, value=left.data)
+
+
+def _of_columns(names: _Names, columns: Array) -> _Names:
+    return names._replace(start=names.start[columns], end=names.end[columns])
+
+
+def _refuse_crosses(cross: tuple[str, ...], count: int, pointer: Array) -> None:
+    rows = pointer.size - 1
+    raise InvalidInput(
+        f"cross {'*'.join(cross)!r} would make {count:,} features of {rows:,} rows at once, {np.diff(pointer).max():,} "
+        f"of the longest row, and at most {MOST_CROSSED:,} fit. Cross columns with fewer words, or read fewer rows at "
+        "once (--chunk-bytes)."
+    )
 
 
 def check_names(names: Any, options: FeatureOptions) -> tuple[str, ...]:

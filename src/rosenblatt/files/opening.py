@@ -156,12 +156,13 @@ def decide(inputs: Inputs, opening: Opening) -> tuple[Reading, list[FileLayout],
         if found is not None and (opening.reading is None or formats.ALL[found].typed):
             was = f"{inputs.paths[0]} is {name}" if opening.reading is None else f"the model was trained on {name}"
             raise InvalidInput(f"{path} is {found}, and {was}. Pass files of one format, or convert it.")
-    reading = opening.reading
+    reading, notes = opening.reading, []
     if reading is None:
-        decide_reading = formats.ALL[name].decide
-        assert decide_reading is not None
-        reading = decide_reading(Reading(name, opening.features), first, opening)
-    return _normalised(reading, opening), [FileLayout(name)] * len(inputs.paths), []
+        own = formats.ALL[name]
+        assert own.decide is not None
+        reading = own.decide(Reading(name, opening.features), first, opening)
+        notes = own.notes(reading, (inputs.sample(k) for k in range(len(inputs.paths)))) if own.notes else []
+    return _normalised(reading, opening), [FileLayout(name)] * len(inputs.paths), notes
 
 
 def _decide_table(name: str, inputs: Inputs, opening: Opening) -> tuple[Reading, list[FileLayout], list[str]]:

@@ -21,7 +21,7 @@ COUNTS = ("binary", "count", "log")
 MOST_BITS = 30
 LONGEST_GRAM = 16
 WORD_OPTIONS = ("words", "letters", "lowercase", "counts")
-NAMED_OPTIONS = ("bits", "dictionary", "normalise")
+NAMED_OPTIONS = ("bits", "dictionary", "normalise", "cross")
 CHUNK_BYTES = 1 << 22
 
 
@@ -54,6 +54,23 @@ def _check_range(name: str, value: Any) -> tuple[int, int] | None:
     return least, most
 
 
+def as_crosses(value: Any) -> tuple[tuple[str, ...], ...]:
+    """Return each cross once, as names, with those that are repeated next to each other."""
+    wanted = 'names with a star between them, such as "user*ad", or a list of them'
+    given = () if value is None else [value] if isinstance(value, str) else value
+    if not isinstance(given, tuple | list):
+        reject("cross", value, wanted)
+    texts = [text for one in given for text in (one.split(",") if isinstance(one, str) else [one])]
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for text in texts:
+        # The default namespace of Vowpal Wabbit is a space.
+        names = [name.strip() or name for name in text.split("*")] if isinstance(text, str) else text
+        if not isinstance(names, tuple | list) or len(names) < 2 or not all(isinstance(n, str) and n for n in names):
+            reject("cross", text, wanted)
+        found.setdefault(tuple(sorted(names)), tuple(sorted(names, key=names.index)))
+    return tuple(found.values())
+
+
 @dataclass(frozen=True)
 class FeatureOptions:
     """How names, categories and words become columns.
@@ -75,6 +92,9 @@ class FeatureOptions:
         Whether rows are divided by their Euclidean length; by default where all features are words.
     standardise : bool, default False
         Whether numbers of a table are centred and scaled by the rows so far.
+    cross : str, or sequence of them, default ()
+        Columns or namespaces whose features are multiplied with each other, such as "user*ad"; as tuples of names where
+        a name has a star or a comma.
     """
 
     bits: int = 18
@@ -85,8 +105,10 @@ class FeatureOptions:
     counts: str = "log"
     normalise: bool | None = None
     standardise: bool = False
+    cross: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "cross", as_crosses(self.cross))
         if not is_whole(self.bits) or not 1 <= self.bits <= MOST_BITS:
             reject("bits", self.bits, f"a whole number from 1 to {MOST_BITS}")
         for name in ("words", "letters"):
@@ -141,7 +163,8 @@ class Reading:
     def numeric(self) -> bool:
         """Whether this is a table of numbers alone, whose columns are those of the file."""
         kinds = {column.kind for column in self.columns} - {"skip", "weight", "label"}
-        return kinds == {"number"} and not self.features.dictionary and not formats.ALL[self.format].ragged
+        hashed = self.features.dictionary or self.features.cross or formats.ALL[self.format].ragged
+        return kinds == {"number"} and not hashed
 
     @property
     def layout(self) -> FileLayout:
@@ -156,6 +179,7 @@ class Reading:
         for name in ("words", "letters"):
             grams = getattr(self.features, name)
             content["features"][name] = None if grams is None else list(grams)
+        content["features"]["cross"] = [list(names) for names in self.features.cross]
         return content
 
     @classmethod
@@ -308,6 +332,7 @@ def purposes() -> dict[str, str]:
         "bits": "features that are hashed or numbered, and not for a table of numbers alone",
         "dictionary": "features that have names, and not for svmlight, whose features have numbers",
         **dict.fromkeys(WORD_OPTIONS, words),
+        "cross": "features that have names, and not for svmlight, whose features have numbers",
         "normalise": "sparse rows, and not for a table of numbers alone, which standardise is for",
         "standardise": "columns of numbers in "
         + formats.listed([name for name in tables if not formats.ALL[name].ragged], "and"),

@@ -21,7 +21,7 @@ from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import formats
-from rosenblatt.files.features import Dictionary, Piece, murmur, to_bytes, word_pieces
+from rosenblatt.files.features import Dictionary, Field, Piece, murmur, to_bytes, word_pieces
 from rosenblatt.files.options import (
     KINDS,
     NAMED_OPTIONS,
@@ -35,7 +35,7 @@ from rosenblatt.files.options import (
 from rosenblatt.files.parsing import MISSING, Parsed, Parser
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES
 from rosenblatt.files.streams import Array, FilePath
-from rosenblatt.text import count
+from rosenblatt.text import count, did_you_mean
 
 Value = str | float | bool | None  # of a cell; bool in typed formats only; None: missing
 
@@ -151,6 +151,8 @@ def decide(reading: Reading, previews: Sequence[Preview], opening: Opening) -> t
     if not formats.ALL[reading.format].typed:
         reading = replace(reading, header=first.layout.named)
     reading = decide_columns(reading, names, kinds, label, wanted)
+    known = {column.name: column.kind for column in reading.columns}
+    check_crosses(reading.features.cross, known, lists=formats.ALL[reading.format].ragged)
     return replace(reading, columns=reading.columns + left_out), notes
 
 
@@ -307,6 +309,30 @@ def decide_columns(
     return replace(reading, columns=columns, normalise=features == {"text"})
 
 
+def check_crosses(crosses: Sequence[tuple[str, ...]], kinds: Mapping[str, str], lists: bool = False) -> None:
+    """Raise `InvalidInput` for a cross that a table of these columns does not have.
+
+    `lists`: a category may have several values, which make pairs.
+    """
+    for cross in crosses:
+        text = "*".join(cross)
+        for name in cross:
+            kind = kinds.get(name)
+            if kind is None:
+                raise InvalidInput(
+                    f"cross has {text!r}, and there is no column {name!r}.{did_you_mean(name, kinds)} The columns are "
+                    f"{listed(list(kinds))}."
+                )
+            if kind not in ("number", "category", "text"):
+                what = {"skip": "left out", "label": "the label", "weight": "the weight"}[kind]
+                raise InvalidInput(f"cross has {text!r}, and column {name!r} is {what}. Cross columns of features.")
+            if kind == "category" and cross.count(name) > 1 and not lists:
+                raise InvalidInput(
+                    f"cross has {text!r}, and a row has one value of the category {name!r}, which makes no pair. Cross "
+                    f"it with another column; or, if it has several words, pass --columns {name}=text."
+                )
+
+
 def kind_of(values: Sequence[str | float | None]) -> str:
     """Return the kind of a column, by some of its values: floats, texts, and None if they are missing."""
     known = [value for value in values if value is not None]
@@ -438,7 +464,7 @@ class TableParser(Parser):
         found = [plural[kind] for kind in plural if kind in kinds]
         self.what = f"{reading.format} with columns of {' and of '.join(found)}"
         own = formats.ALL[reading.format]
-        self.options = {"label", "label_type", "columns", "dictionary"}
+        self.options = {"label", "label_type", "columns", "dictionary", "cross"}
         self.options |= {"header"} if not own.typed else set()
         self.options |= {"standardise"} if "number" in kinds and not own.ragged else set()
         self.options |= set(WORD_OPTIONS) if "text" in kinds else set()
@@ -493,13 +519,8 @@ class TableParser(Parser):
                 if column.kind == "category":
                     pieces.append(category_piece(column.name, text, start, end))
                 else:
-                    pieces += self.word_pieces(column.name, text, start, end)
+                    pieces += word_pieces(self.reading.features, text, start, end, column.name)
         return pieces, missing
-
-    def word_pieces(self, name: str, text: Array, start: Array, end: Array) -> list[Piece]:
-        """Return the entries of a column of text: name=word."""
-        encoded = to_bytes(name)
-        return word_pieces(self.reading.features, text, start, end, encoded + b"=", murmur(encoded))
 
 
 # ------------------------------------------------------------------------------------------------------------ scaling
@@ -571,7 +592,8 @@ def number_piece(name: str, values: Array) -> Piece:
     np.cumsum(~np.isnan(values) & (values != 0.0), out=indptr[1:])
     start = np.zeros(present.size, np.int32)
     end = np.full(present.size, len(encoded), np.int32)
-    return Piece(indptr, np.frombuffer(encoded + b"\n", np.uint8), start, end, value=values[present])
+    fields = (Field((name,), squares=True),)
+    return Piece(indptr, np.frombuffer(encoded + b"\n", np.uint8), start, end, value=values[present], fields=fields)
 
 
 def category_piece(name: str, text: Array, start: Array, end: Array) -> Piece:
@@ -582,7 +604,8 @@ def category_piece(name: str, text: Array, start: Array, end: Array) -> Piece:
     np.cumsum(present, out=indptr[1:])
     begin, stop = start[present].astype(np.int32), end[present].astype(np.int32)
     seed = np.array([murmur(encoded)], np.uint32)
-    return Piece(indptr, text, begin, stop, (encoded + b"=",), seed=seed, value=np.ones(begin.size))
+    value, fields = np.ones(begin.size), (Field((name,)),)
+    return Piece(indptr, text, begin, stop, (encoded + b"=",), seed=seed, value=value, fields=fields)
 
 
 def joined_texts(values: Sequence[bytes]) -> tuple[Array, Array, Array]:

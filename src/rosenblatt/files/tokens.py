@@ -11,7 +11,7 @@ from rosenblatt.files.entries import bit_count, lowest_bit
 
 U = np.uint64
 U8, U32 = np.uint8, np.uint32
-BLANK = 32
+BLANK, STAR = 32, 42
 WIDE = 1  # marks bytes that are not ASCII
 AT_ONCE = 64  # bytes that are processed together, a bit for each
 BATCH = 128  # minimum of words that are hashed together
@@ -465,6 +465,22 @@ def join_names(text, start, end, group, prefixes, prefix_end, out, out_end):
             o += 1
         for i in range(start[k], end[k]):
             out[U(o)] = text[U(i)]
+            o += 1
+        out_end[k + 1] = o
+
+
+@compiled()
+def join_pairs(text, start, end, of_left, other_text, other_start, other_end, of_right, out, out_end):
+    """Write the name of each pair: the span of its left entry, a star, and that of its right entry."""
+    o = np.int64(0)
+    for k in range(of_left.size):
+        for i in range(start[of_left[k]], end[of_left[k]]):
+            out[U(o)] = text[U(i)]
+            o += 1
+        out[U(o)] = STAR
+        o += 1
+        for i in range(other_start[of_right[k]], other_end[of_right[k]]):
+            out[U(o)] = other_text[U(i)]
             o += 1
         out_end[k + 1] = o
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from rosenblatt.data.sparse import as_dense, sp
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.features import Piece, assemble, murmur, to_bytes, word_pieces
-from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, FeatureOptions
-from rosenblatt.files.tables import category_piece, joined_texts, kind_of, number_piece
+from rosenblatt.files.features import TEXT_FIELD, Piece, assemble, to_bytes, word_pieces
+from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, FeatureOptions, as_crosses
+from rosenblatt.files.tables import category_piece, check_crosses, joined_texts, kind_of, number_piece
 from rosenblatt.learners.base import Estimator
 from rosenblatt.learners.contract import TransformerMixin, check_is_fitted
 from rosenblatt.learners.parameters import choice, custom, flag, integer
@@ -43,6 +43,13 @@ class _Hasher(TransformerMixin, Estimator):
         default="log", text="The value of a word that occurs c times: 1, c, or 1 + ln c.", choices=COUNTS
     )
 
+    cross: str | Sequence[Any] | None = custom(
+        default=None,
+        text='Columns whose features are multiplied with each other, such as "user*ad", or a list of them; those of '
+        'texts alone are "text*text".',
+        kind="str, list of str, or None",
+    )
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.no_validation = True
@@ -57,6 +64,7 @@ class _Hasher(TransformerMixin, Estimator):
             letters=self.letters,
             lowercase=bool(self.lowercase),
             counts=self.counts,
+            cross=as_crosses(self.cross),
         )
 
 
@@ -124,6 +132,11 @@ class TextHasher(_Hasher):
         tags.requires_fit = False
         tags.input_tags.two_d_array = False
         return tags
+
+    def _options(self) -> FeatureOptions:
+        options = super()._options()
+        check_crosses(options.cross, {TEXT_FIELD: "text"})
+        return options
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Check the parameters; there is nothing to learn.
@@ -216,15 +229,16 @@ class TableHasher(_Hasher):
         -------
         self
         """
-        self._options()
+        options = self._options()
         columns = _columns_of(X)
         chosen = dict(self.columns or {})
         for name, kind in chosen.items():
             if str(name) not in columns or kind not in TEXT_FEATURES:
-                kinds = ", ".join(TEXT_FEATURES)
-                raise InvalidInput(f"columns has {name!r}: {kind!r}. Pass names of columns of X with one of {kinds}.")
-        self.names_, self.n_features_in_ = tuple(columns), len(columns)
-        self.kinds_ = tuple(chosen.get(name) or kind_of(values) for name, values in columns.items())
+                known = ", ".join(TEXT_FEATURES)
+                raise InvalidInput(f"columns has {name!r}: {kind!r}. Pass names of columns of X with one of {known}.")
+        kinds = {name: chosen.get(name) or kind_of(values) for name, values in columns.items()}
+        check_crosses(options.cross, kinds)
+        self.names_, self.kinds_, self.n_features_in_ = tuple(kinds), tuple(kinds.values()), len(kinds)
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -274,8 +288,7 @@ def _pieces_of(name: str, kind: str, values: Sequence[Any], options: FeatureOpti
     texts = joined_texts([b"" if value is None else _as_text(value) for value in values])
     if kind == "category":
         return [category_piece(name, *texts)]
-    encoded = to_bytes(name)
-    return word_pieces(options, *texts, encoded + b"=", murmur(encoded))
+    return word_pieces(options, *texts, name)
 
 
 def _numbers(name: str, values: Sequence[Any]) -> Array:

@@ -54,7 +54,8 @@ class Format:
         Called with a sample, the format's name, `header` and names of columns that are known. Return the columns and
         first rows of a table.
     notes : callable, optional
-        Called with the reading and a preview. Return notes for users on a file.
+        Called with the reading, and with a preview of a table or the samples of all files of another kind. Return notes
+        for users.
     records : callable
         Called with `Records`, a path and its layout. Yield the rows as dicts of plain values. Not for "features".
     write : callable, optional
@@ -82,7 +83,7 @@ class Format:
     confirm: Callable[[list[bytes], FilePath, bool], str] | None = None
     decide: Callable[[Reading, Sample, Opening], Reading] | None = None
     preview: Callable[[Sample, str, bool | str, Collection[str]], Preview] | None = None
-    notes: Callable[[Reading, Preview], list[str]] | None = None
+    notes: Callable[[Reading, Any], list[str]] | None = None
     records: Callable[[Records, Any, FileLayout], Iterator[dict[str, Any]]] | None = None
     write: Callable[[Output, Any], None] | None = None
     typed: bool = False

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.features import Piece, murmur, to_bytes
+from rosenblatt.files.features import Field, Piece, murmur, to_bytes, word_pieces
 from rosenblatt.files.formats import Format
 from rosenblatt.files.options import FileLayout, Reading
 from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, fault_at
@@ -177,10 +177,20 @@ class _Rows:
         indptr = np.cumsum([0, *(len(row) for row in self.names)]).astype(np.int32)
         names = tuple(prefix + b"=" if prefix else b"" for prefix in prefixes)
         value = np.array([value for _, _, value in flat], np.float64)
-        found = [Piece(indptr, text, ends[:-1], ends[1:], names, group, seeds[group], value)]
+        piece = Piece(indptr, text, ends[:-1], ends[1:], names, group, seeds[group], value)
+        found = [self._with_fields(piece, flat)]
         for name, column in self.texts.items():
-            found += self.parser.word_pieces(name, *joined_texts(column))
+            found += word_pieces(self.parser.reading.features, *joined_texts(column), name)
         return found, None, 0
+
+    def _with_fields(self, piece: Piece, entries: list[Any]) -> Piece:
+        """Return the piece with the field of each entry, which crosses need."""
+        crossed = {name for cross in self.parser.reading.features.cross for name in cross}
+        fields = (Field(()), *(Field((name,), self.parser.kind.get(name) == "number") for name in crossed))
+        number = {to_bytes(name): k for k, name in enumerate(crossed, 1)}
+        return piece._replace(
+            fields=fields, field=np.array([number.get(prefix or name, 0) for prefix, name, _ in entries], np.int32)
+        )
 
 
 class _Columns(_Rows):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.features import word_pieces
+from rosenblatt.files.features import TEXT_FIELD, word_pieces
 from rosenblatt.files.formats import Format
 from rosenblatt.files.options import NAMED_OPTIONS, WORD_OPTIONS, FileLayout, Opening, Reading
 from rosenblatt.files.parsing import LineFaults, Parsed, Parser, RefusedRows, stripped
@@ -30,6 +30,7 @@ from rosenblatt.files.records import (
 )
 from rosenblatt.files.sniffing import Sample, label_type, sample_lines
 from rosenblatt.files.streams import Array
+from rosenblatt.files.tables import check_crosses
 from rosenblatt.files.tokens import find_tabs
 
 MISSING_LABEL = "Begin the line with a label, then a tab, and the text."
@@ -52,6 +53,7 @@ def decide(reading: Reading, sample: Sample, opening: Opening) -> Reading:
     """Return how to read files that begin like a sample."""
     labels = [line.partition(b"\t")[0] for line in sample_lines(sample.content)]
     kind = "number" if opening.labels == "none" else label_type(labels, opening.label_type)
+    check_crosses(reading.features.cross, {TEXT_FIELD: "text"})
     return replace(reading, label_type=kind, normalise=True)
 
 

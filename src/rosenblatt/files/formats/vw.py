@@ -8,6 +8,7 @@ last one is a newline, and no loop passes a newline.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from urllib.parse import quote, unquote
 
@@ -16,9 +17,9 @@ import numpy as np
 from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.decimals import COLON, NEWLINE, POINT, SHORT, SPACE, TENS, note_number
-from rosenblatt.files.features import Piece
+from rosenblatt.files.features import Dictionary, Field, Piece, full_names, to_bytes
 from rosenblatt.files.formats import Format
-from rosenblatt.files.options import NAMED_OPTIONS, Opening, Reading
+from rosenblatt.files.options import MOST_BITS, NAMED_OPTIONS, Opening, Reading
 from rosenblatt.files.parsing import (
     LineFault,
     LineFaults,
@@ -31,9 +32,11 @@ from rosenblatt.files.parsing import (
     numbers_in,
 )
 from rosenblatt.files.records import FeatureRow, FeatureRows, Output, short_number
-from rosenblatt.files.sniffing import NUMBER, Sample, label_type, most, sample_lines
+from rosenblatt.files.sniffing import NUMBER, SAMPLE_BYTES, Sample, label_type, most, sample_lines
 from rosenblatt.files.streams import Array
+from rosenblatt.files.tables import listed
 from rosenblatt.files.tokens import murmur
+from rosenblatt.text import did_you_mean
 
 U = np.uint64
 WORD = U(0xFFFFFFFF)
@@ -43,6 +46,7 @@ OTHER, ENDS_BOTH, ENDS_NAME = 0, 1, 2
 KIND = np.zeros(256, np.uint8)
 KIND[[32, 9, 10, 13, 124]] = ENDS_BOTH  # space, tab, newline, carriage return, bar
 KIND[58] = ENDS_NAME
+DEFAULT_SPACE, ALL_SPACES = " ", ":"  # in crosses, as in Vowpal Wabbit's -q
 MOST_WORDS = 3  # before the bar: label, importance and base, without the tag
 NOT_FINITE = " is not a finite number. Correct it, or leave the feature out if it is not known."
 NO_WEIGHT = " is not an importance. Write a number from 0."
@@ -348,6 +352,41 @@ def decide(reading: Reading, sample: Sample, opening: Opening) -> Reading:
     return replace(reading, label_type=kind)
 
 
+def cross_notes(reading: Reading, samples: Iterable[Sample]) -> list[str]:
+    """Return notes on names in crosses that no namespace at the start of the files has.
+
+    Raises `InvalidInput` if the files are known whole: otherwise the namespace may be rare. It is also raised for names
+    that stand for one namespace twice.
+    """
+    if not reading.features.cross:
+        return []
+    samples = list(samples)
+    found = {name for sample in samples for name in re.findall(rb"\|([^\s:|]*)", sample.content)}
+    spaces = sorted(name.decode("utf-8", "surrogateescape") for name in found)
+    known = {name for space in spaces for name in _names_in_crosses(space)}
+    notes = []
+    for cross in reading.features.cross:
+        text = f"cross has {'*'.join(cross)!r}, and"
+        for name in dict.fromkeys(cross):
+            twice = [other for other in cross if other != name and name in _names_in_crosses(other)]
+            if twice:
+                raise InvalidInput(
+                    f"{text} {name!r} stands for {twice[0]!r}, too: a letter is every namespace that begins with it, "
+                    "and a colon is every namespace. Write names in full."
+                )
+            if name not in known:
+                guess = f"{did_you_mean(name, spaces)} The namespaces are {listed(spaces)}."
+                if all(len(sample.content) < SAMPLE_BYTES for sample in samples):
+                    raise InvalidInput(f"{text} there is no namespace {name!r}.{guess}")
+                notes.append(f"{text} the first lines have no namespace {name!r}.{guess}")
+    return notes
+
+
+def _names_in_crosses(space: str) -> tuple[str, ...]:
+    """Return the names by which crosses mention a namespace: its own, its first letter, and a colon for all."""
+    return space, space[:1] or DEFAULT_SPACE, ALL_SPACES
+
+
 class VwParser(Parser):
     """Parse Vowpal Wabbit's text."""
 
@@ -361,9 +400,9 @@ class VwParser(Parser):
         line, indptr = np.empty(lines + 1, np.int32), np.zeros(lines + 2, np.int32)
         size = text.size // 2 + 1  # a feature has two bytes at least, with the space before it
         column, value = np.empty(size, np.int32), np.empty(size)
-        named = self.reading.features.dictionary
-        spans = np.empty((size if named else 0, 3), np.int32)
-        spaces = np.zeros((count_byte(text, 124) + 2 if named else 1, 2), np.int32)
+        named, crossed = self.reading.features.dictionary, bool(self.reading.features.cross)
+        spans = np.empty((size if named or crossed else 0, 3), np.int32)
+        spaces = np.zeros((count_byte(text, 124) + 2 if named or crossed else 1, 2), np.int32)
         others = notes_room(text.size // 3 + 1)
         start, mask = (0, 0, 0), self.n_features - 1
         while True:
@@ -377,12 +416,11 @@ class VwParser(Parser):
                 break
             start = (_word_end(text, place, line=True) + 1, number + 1, rows)
         entries, line = int(indptr[rows]), line[:rows]
-        first, last, group = spans[:entries].T.copy()
-        columns = None if named else column[:entries]
-        own = spaces[1 : 1 + spaces[0, 0]].tolist()  # namespaces
-        prefixes = (b"", *(text[begin:end].tobytes() + b"^" for begin, end in own))
-        names, first, last = _numbered(text, first, last) if named else (text, first, last)
-        piece = Piece(indptr[: rows + 1], names, first, last, prefixes, group, value=value[:entries], column=columns)
+        piece = Piece(indptr[: rows + 1], value=value[:entries], column=column[:entries])
+        if named or crossed:
+            piece = _with_names(piece, text, spans[:entries], spaces[1 : 1 + spaces[0, 0]])
+        if named:
+            piece = piece._replace(column=None)
         refused = RefusedRows(rows, faults)
         self._read_values(text, others, piece, line, refused)
         labels: Array = np.full(rows, np.nan)
@@ -418,6 +456,17 @@ class VwParser(Parser):
         wrong = np.union1d(weighted[wrong], np.flatnonzero(weight < 0))
         refused.add(wrong, lambda row: fault_at(text, int(line[row]), int(start[row]), int(end[row]), NO_WEIGHT))
         return weight
+
+
+def _with_names(piece: Piece, text: Array, spans: Array, spaces: Array) -> Piece:
+    """Return a piece with the names and the namespaces of its entries, as `read_vw` notes them."""
+    names, first, last = _numbered(text, *spans[:, :2].T.copy())
+    known = Dictionary(1 << MOST_BITS)  # a namespace has one number, however often it is written
+    place = known.find(*full_names(text, *spaces.T.copy()))
+    group = place[spans[:, 2] - 1]
+    prefixes = tuple(to_bytes(name) + b"^" for name in known.names())
+    fields = tuple(Field(_names_in_crosses(name), squares=True) for name in known.names())
+    return piece._replace(text=names, start=first, end=last, prefixes=prefixes, group=group, fields=fields, field=group)
 
 
 def _word_end(text: Array, place: int, line: bool) -> int:
@@ -481,6 +530,7 @@ VW = Format(
     refused="a value that is not a number, unless it is a word",
     parser=VwParser,
     decide=decide,
+    notes=cross_notes,
     write=write,
     column_of=column_of,
 )
