@@ -30,6 +30,7 @@ class Chunk(NamedTuple):
     label: Array  # (n_rows,) numbers or text; NaN or empty where a row has no label
     weight: Array | None = None  # (n_rows,) sample weights; None: all are one
     after: Position | None = None  # the place after these rows, where reading can continue
+    named: Any = None  # NamedRows, if the source was asked for them
 
 
 class Source(Protocol):

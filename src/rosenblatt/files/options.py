@@ -264,6 +264,8 @@ class Opening:
         Size of chunks in bytes of text, or exactly in rows. The rows do not depend on it.
     threads : int
         Threads that parse ahead of the consumer.
+    named : bool
+        Whether the chunks have the names of the features of each row.
     cache : path-like, optional
         File in which to keep the rows for further passes.
     cache_bytes : int
@@ -286,6 +288,7 @@ class Opening:
     chunk_bytes: int = CHUNK_BYTES
     chunk_rows: int | None = None
     threads: int = 2
+    named: bool = False
     cache: FilePath | None = None
     cache_bytes: int = 64 << 30
 

@@ -86,6 +86,7 @@ class Parsed(NamedTuple):
     numbers: Array | None = None  # (n_rows, n_columns) these columns, with NaN where a number is missing
     weight: Array | None = None
     missing: int = 0  # number of missing values
+    named: Any = None  # NamedRows, if asked for
 
 
 class Parser(ABC):

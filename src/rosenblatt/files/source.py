@@ -6,6 +6,7 @@ import hashlib
 import importlib.metadata
 import json
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,14 +19,16 @@ from rosenblatt.files.cache import FAULTS, RowCache
 from rosenblatt.files.chunks import Chunk, Position, ReadProblems, ReadProgress, from_row, inspected, recut
 from rosenblatt.files.entries import mark_columns
 from rosenblatt.files.features import Dictionary, check_names
+from rosenblatt.files.names import BLOCK_BYTES, NO_NAMES, KeptNames, NamedRows, first_names, is_hashed, with_names
 from rosenblatt.files.options import Opening
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser, is_utf8
-from rosenblatt.files.streams import FileBlock, in_order
+from rosenblatt.files.streams import STANDARD_INPUT, FileBlock, in_order
 from rosenblatt.files.tables import Scaling
 
 if TYPE_CHECKING:
     from rosenblatt.files.opening import Inputs
 
+STANDARD_INPUT_BYTES = 1 << 22  # from which names are kept
 TRAINING = -1  # the number of the file, for the files that a model was trained on
 
 
@@ -185,6 +188,30 @@ class FileSource:
         """Add a note to the problems."""
         self.problems = self.problems._replace(notes=(*self.problems.notes, note))
 
+    # ---------------------------------------------------------------------------------------------------------- names
+
+    def first_names(self, most: int, before: KeptNames = NO_NAMES) -> KeptNames:
+        """Return up to `most` names of hashed features from the first rows of the files, and those before.
+
+        The start of standard input is read, and kept for the pass to come.
+        """
+        if not most or not is_hashed(self.reading):
+            return before
+        return first_names(self._starts(), most, before)
+
+    def _starts(self) -> Iterator[tuple[Parser, Any]]:
+        """Yield blocks from the start of the files; of standard input only its first bytes."""
+        for parser, path in zip(self.parsers, self.inputs.paths, strict=True):
+            parser = copy(parser)
+            parser.skip = True  # the pass to come reports faults
+            if path == STANDARD_INPUT:
+                start = np.frombuffer(self.inputs.start(path, STANDARD_INPUT_BYTES), np.uint8)
+                yield parser, start[parser.layout.offset : parser.record_end(start)]
+                continue
+            reader = parser.reader(self.inputs, path, BLOCK_BYTES)
+            for block in reader.blocks(parser.layout.offset):
+                yield parser, block.text
+
     # ------------------------------------------------------------------------------------------------------- encoding
 
     @property
@@ -334,7 +361,7 @@ class _Pass:
             row, line = row + parsed.label.size, line + parsed.lines
             after = Position(row, file + 1) if block.last else Position(row, file, block.end, line)
             if parsed.label.size:
-                yield Chunk(table, parsed.label, parsed.weight, after)
+                yield Chunk(table, parsed.label, parsed.weight, after, named=parsed.named)
         if source.dictionary is not None and source.dictionary.left_out:
             full = f"The dictionary is full: {source.dictionary.left_out} entries of further names were left out."
             source.note(f"{full} Pass more bits, or hash the names.")
@@ -346,7 +373,11 @@ class _Pass:
         """
         file, block = numbered
         parser, made = self.source.parsers[file], None
-        parsed = parser.parse(block.text)
+        if self.source.opening.named:
+            parsed = with_names(parser).parse(block.text)
+            parsed = parsed._replace(named=NamedRows(parser, parsed, self.source.known_names))
+        else:
+            parsed = parser.parse(block.text)
         if not self._in_order:
             made, parsed = self._table(parser.rows(parsed)), parsed._replace(pieces=[], numbers=None)
         utf8 = is_utf8(block.text) if self.source.has_words and not self.source.typed[file] else None
