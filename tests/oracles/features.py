@@ -1,5 +1,6 @@
 """Words, hashes and values as docs/reference/features.md says, in plain Python."""
 
+import itertools
 import math
 import unicodedata
 
@@ -107,3 +108,25 @@ def number_column(name, bits=18):
 
 def category_column(name, text, bits=18):
     return murmur(text.encode(), murmur(name.encode())) % (1 << bits)
+
+
+def cross_column(columns, bits=18):
+    """Return the column of a cross, by the columns of its features: Fowler, Noll and Vo's prime, and exclusive or."""
+    found = columns[0]
+    for column in columns[1:]:
+        found = (found * 16_777_619 % 2**64) ^ column
+    return found % (1 << bits)
+
+
+def cross(features, names, squares=()):
+    """Yield the features of a cross, each as those that it is made of, given the features of each column of a row.
+
+    Of one column every choice of different features comes once, whatever their order; of the columns in `squares` a
+    feature may be chosen again.
+    """
+    choices = []
+    for name in dict.fromkeys(names):
+        chosen = itertools.combinations_with_replacement if name in squares else itertools.combinations
+        choices.append(chosen(sorted(features[name]), names.count(name)))
+    for parts in itertools.product(*choices):
+        yield [feature for part in parts for feature in part]
