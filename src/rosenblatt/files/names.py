@@ -6,7 +6,7 @@ A hash cannot be turned back into a name, so rows are parsed as for a dictionary
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosenblatt.errors import InvalidInput
 from rosenblatt.files import formats
 from rosenblatt.files.features import FNV_PRIME, Dictionary, Piece, full_names, hashed, named, to_bytes
-from rosenblatt.files.options import Reading
+from rosenblatt.files.options import MOST_BITS, Reading, reject
 from rosenblatt.files.parsing import Parsed, Parser
 from rosenblatt.files.streams import Array
 from rosenblatt.files.tables import joined_texts, number_piece
@@ -45,6 +46,13 @@ def column_name(reading: Reading, column: int) -> str:
     """Return what to call a column whose name is not known; those of svmlight by their number in the file."""
     numbered = formats.ALL[reading.format].numbered
     return f"column {column + 1 if numbered and not reading.zero_based else column}"
+
+
+def known_names(origin: Mapping[str, Any]) -> Callable[[int], str]:
+    """Return a function from the columns of a model to their names, as far as the model has kept them."""
+    reading = Reading.from_json(origin["reading"])
+    kept = KeptNames.from_json(origin["names"]).by_column() if "names" in origin else {}
+    return lambda column: kept.get(column) or column_name(reading, column)
 
 
 class NamedRows:
@@ -171,6 +179,27 @@ class KeptNames(NamedTuple):
     def by_column(self) -> dict[int, str]:
         """Return the names of each column."""
         return _by_column(zip(self.column, self.name, strict=True))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the names as plain values, which JSON can hold."""
+        return {"name": list(self.name), "column": list(self.column), "entries": self.entries}
+
+    @classmethod
+    def from_json(cls, content: Any) -> KeptNames:
+        """Return the names that were written by `to_json`; raise `InvalidInput` for anything else."""
+        if not isinstance(content, dict) or content.keys() != set(cls._fields):
+            raise InvalidInput(
+                f"Names have {', '.join(cls._fields)}, got {content!r:.200}. Pass what `to_json` returned."
+            )
+        name, column, entries = (content[field] for field in cls._fields)
+        lists = isinstance(name, list) and isinstance(column, list) and len(name) == len(column)
+        if not lists or not all(type(one) is str for one in name) or len({*name}) < len(name):
+            reject("name", name, "different texts, one for each column")
+        if not all(type(one) is int and 0 <= one < 1 << MOST_BITS for one in column):
+            reject("column", column, "numbers of columns")
+        if type(entries) is not int or entries < 0:
+            reject("entries", entries, "a whole number from 0")
+        return cls(tuple(name), tuple(column), entries)
 
 
 NO_NAMES = KeptNames()

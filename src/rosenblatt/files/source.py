@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from io import BufferedReader, BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from rosenblatt.files.features import Dictionary, check_names
 from rosenblatt.files.names import BLOCK_BYTES, NO_NAMES, KeptNames, NamedRows, first_names, is_hashed, with_names
 from rosenblatt.files.options import Opening
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser, is_utf8
-from rosenblatt.files.streams import STANDARD_INPUT, FileBlock, in_order
+from rosenblatt.files.streams import STANDARD_INPUT, BlockReader, FileBlock, in_order
 from rosenblatt.files.tables import Scaling
 
 if TYPE_CHECKING:
@@ -202,15 +203,15 @@ class FileSource:
     def _starts(self) -> Iterator[tuple[Parser, Any]]:
         """Yield blocks from the start of the files; of standard input only its first bytes."""
         for parser, path in zip(self.parsers, self.inputs.paths, strict=True):
-            parser = copy(parser)
-            parser.skip = True  # the pass to come reports faults
+            own: Parser = copy(parser)
+            own.skip = True  # the pass to come reports faults
+            reader: BlockReader = own.reader(self.inputs, path, BLOCK_BYTES)
             if path == STANDARD_INPUT:
-                start = np.frombuffer(self.inputs.start(path, STANDARD_INPUT_BYTES), np.uint8)
-                yield parser, start[parser.layout.offset : parser.record_end(start)]
-                continue
-            reader = parser.reader(self.inputs, path, BLOCK_BYTES)
-            for block in reader.blocks(parser.layout.offset):
-                yield parser, block.text
+                start = self.inputs.start(path, STANDARD_INPUT_BYTES)
+                whole = start[: own.record_end(np.frombuffer(start, np.uint8))]
+                reader.open_path = _from_memory(whole)
+            for block in reader.blocks(own.layout.offset):
+                yield own, block.text
 
     # ------------------------------------------------------------------------------------------------------- encoding
 
@@ -307,6 +308,11 @@ class FileSource:
             self.parsers[0].scaler(scaling)
         self._used_before, self.utf8 = int(used), None if utf8 is None else bool(utf8)
         self.problems, self.dictionary, self.scaling = found, dictionary, scaling
+
+
+def _from_memory(content: bytes) -> Callable[[Any], Any]:
+    """Return a function that opens some bytes, whatever the path."""
+    return lambda _: BufferedReader(BytesIO(content))
 
 
 class _Pass:

@@ -24,7 +24,7 @@ from rosenblatt.storage.checks import check_record
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count, listed
 from rosenblatt.training.algorithm import Algorithm, copy_state
-from rosenblatt.training.explanation import Explanation, explain, row_entries
+from rosenblatt.training.explanation import Explanation, by_place, explain, row_entries
 from rosenblatt.training.in_memory import Job, run
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.named_rows import by_names, is_dict, row_names
@@ -463,7 +463,7 @@ class EpochLearner(Estimator):
     def _explained(self, planes: Hyperplanes, x: Any, top: int | None) -> Explanation:
         whole = len(getattr(x, "shape", ())) == 2  # a frame, or a matrix, of one row
         table = self._check_rows(x, reset=False)[0] if whole else self._one_row(x)
-        stream, entries = self._stream, row_entries(table, getattr(self, "feature_names_in_", ()))
+        stream, entries = self._stream, row_entries(table, by_place(getattr(self, "feature_names_in_", ())))
         touched = Hyperplanes(planes.W[: stream.known, entries.column], planes.b[: stream.known])
         return explain(touched, stream.classes, stream.settings.multiclass, entries, top)
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import fsum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.numbers import is_whole
 from rosenblatt.data.table import Table
-from rosenblatt.engine.rows import Dense, Hyperplanes
+from rosenblatt.engine.rows import Csr, Dense, Hyperplanes
 from rosenblatt.errors import InvalidInput
 from rosenblatt.text import short_repr
 from rosenblatt.training.multiclass import by_pairs, coding_matrix
+
+if TYPE_CHECKING:
+    from rosenblatt.files.names import NamedRows
+    from rosenblatt.training.model import LinearModel
 
 Array = npt.NDArray[Any]
 
@@ -161,15 +165,47 @@ def _sum_of(label: Any, weight: Array, bias: float, entries: Entries, top: int |
     return ScoreSum(label, fsum([*amount.tolist(), bias]), parts, fsum(amount[rest].tolist()), bias)
 
 
-def row_entries(table: Table, names: Sequence[str]) -> Entries:
-    """Return the entries of a table of one row, whose columns have these names; x1, x2, ... if there are none."""
+def by_place(names: Sequence[Any]) -> Callable[[int], str]:
+    """Return a function from columns to these names; x1, x2, ... if there are none."""
+    return lambda column: str(names[column]) if len(names) else f"x{column + 1}"
+
+
+def row_entries(table: Table, name_of: Callable[[int], str]) -> Entries:
+    """Return the entries of a table of one row, whose columns are called what a function returns."""
     if table.shape[0] != 1:
         raise InvalidInput(f"x has {table.shape[0]} rows. Pass one row.")
-    if isinstance(table.rows, Dense):
-        column = np.flatnonzero(table.rows.X[0])
-        value = table.rows.X[0, column]
+    column, value = _nonzero(table.rows, 0)
+    return Entries(column, value, [name_of(k) for k in column.tolist()], value.tolist())
+
+
+def explain_rows(model: LinearModel, rows: Dense | Csr, named: NamedRows, top: int | None) -> Iterator[Explanation]:
+    """Yield the explanation of each row, by the names and values in the data that the rows were made of.
+
+    Parameters
+    ----------
+    model : LinearModel
+    rows : Dense or Csr
+        As the parser of the data made them, scaled.
+    named : NamedRows
+        The same rows.
+    top : int or None
+        How many contributions to list; None for all.
+    """
+    for row in range(rows.X.shape[0] if isinstance(rows, Dense) else rows.indptr.size - 1):
+        column, value = _nonzero(rows, row)
+        known = column < model.W.shape[1]  # a dictionary may have fewer names than columns
+        column, value = column[known], value[known]
+        entries = Entries(column, value, *named.describe(row, column, value))
+        yield explain(Hyperplanes(model.W[:, column], model.b), model.classes, model.multiclass, entries, top)
+
+
+def _nonzero(rows: Dense | Csr, row: int) -> tuple[Array, Array]:
+    """Return the columns and the values of the entries of a row that are not zero."""
+    if isinstance(rows, Dense):
+        column = np.flatnonzero(rows.X[row])
+        value = rows.X[row, column]
     else:
-        value, column, _ = table.rows
+        own = slice(rows.indptr[row], rows.indptr[row + 1])
+        column, value = rows.indices[own], rows.data[own]
         column, value = column[value != 0], value[value != 0]
-    called = [str(names[k]) if len(names) else f"x{k + 1}" for k in column.tolist()]
-    return Entries(column, np.asarray(value, np.float64), called, value.tolist())
+    return column, np.asarray(value, np.float64)

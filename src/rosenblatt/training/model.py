@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -16,7 +16,7 @@ from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.storage.checks import check_array, check_classes
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.text import brief, count, did_you_mean, listed, short_repr
-from rosenblatt.training.explanation import Explanation, explain, row_entries
+from rosenblatt.training.explanation import Explanation, by_place, explain, row_entries
 from rosenblatt.training.multiclass import MULTICLASS, count_problems, decision, winners
 from rosenblatt.training.scores import scores
 
@@ -40,6 +40,11 @@ def check_model(model: LinearModel) -> None:
         check_classes(model.classes)
     expect(all(isinstance(name, str) for name in model.feature_names), "feature_names are not names")
     expect(model._scaling is None or _is_scaling(model._scaling), "its scaling of columns is invalid")
+    if "names" in (model.origin or {}):
+        from rosenblatt.files.names import KeptNames  # imported here: few models have names of hashed columns
+
+        columns = KeptNames.from_json((model.origin or {})["names"]).column
+        expect(max(columns, default=0) < model.W.shape[1], "it has names of columns that it does not have")
 
 
 def _is_scaling(scaling: Any) -> bool:
@@ -67,8 +72,8 @@ class LinearModel:
     feature_names : tuple of str
         Names of the features; empty where they have none.
     origin : dict or None
-        Of a model from data files: how these were read, and how it was trained, as plain values. Rows are scaled as
-        those of the files were.
+        Of a model from data files: how these were read, how it was trained, and names of hashed features, as plain
+        values. Rows are scaled as those of the files were.
 
     Examples
     --------
@@ -237,11 +242,19 @@ class LinearModel:
             if shown.shape[0] == 1:
                 scaled, shown = scaled[0], shown[0]
         table = array_table(scaled, self.W.shape[1])
-        entries = row_entries(table, self.feature_names)
+        entries = row_entries(table, self.name_of())
         if self._scaling is not None:
             entries = entries._replace(shown=shown[entries.column].tolist())
         planes = Hyperplanes(self.W[:, entries.column], self.b)
         return explain(planes, self.classes, self.multiclass, entries, top)
+
+    def name_of(self) -> Callable[[int], str]:
+        """Return a function from columns to their names, as far as they are known; else to a number."""
+        if self.feature_names or "reading" not in (self.origin or {}):
+            return by_place(self.feature_names)
+        from rosenblatt.files.names import known_names  # imported here: only for models of files
+
+        return known_names(self.origin or {})
 
     def merge(self, others: Sequence[LinearModel], shares: Sequence[float] | None = None) -> LinearModel:
         """Return the weighted mean of this model and others of the same classes and features.
