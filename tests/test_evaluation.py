@@ -11,6 +11,8 @@ from sklearn import metrics
 from rosenblatt.errors import InvalidInput, RosenblattError
 from rosenblatt.evaluation import (
     LOSSES,
+    ClassificationMetrics,
+    RegressionMetrics,
     accuracy,
     confusion,
     empirical_risk,
@@ -165,3 +167,117 @@ def test_what_cannot_be_evaluated_is_refused_with_its_fault(call, told):
         call()
     assert isinstance(caught.value, RosenblattError)
     assert isinstance(caught.value, ValueError)
+
+
+# ------------------------------------------------------------------------------------------------ rows in chunks
+
+
+def rows_of(n_classes, n=300, seed=0):
+    """Labels, predictions, probabilities and scores with many ties."""
+    random = np.random.default_rng(seed)
+    y = random.integers(0, n_classes, n)
+    scores = (2.0 * np.eye(n_classes)[y] + random.normal(size=(n, n_classes))).round(1)
+    p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    return y, scores.argmax(axis=1), p, scores[:, 1:] - scores[:, :1] if n_classes == 2 else scores
+
+
+def in_chunks(figures, *columns):
+    for start, end in ((0, 1), (1, 120), (120, 120), (120, 300)):
+        figures.add(*(column[start:end] for column in columns))
+    return figures
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("text", [False, True])
+def test_metrics_in_chunks_are_those_of_scikit_learn(n_classes, text):
+    y, predicted, p, scores = rows_of(n_classes)
+    names = np.array(["ant", "bee", "cat", "dog", "eel"])[:n_classes] if text else np.arange(n_classes)
+    found = in_chunks(ClassificationMetrics(names), names[y], names[predicted], scores, p)
+    two = n_classes == 2
+    average = {"average": "binary", "pos_label": names[1]} if two else {"average": "macro"}
+    assert found.rows == y.size
+    assert found.errors == np.sum(y != predicted)
+    assert found.accuracy == metrics.accuracy_score(y, predicted)
+    assert found.balanced_accuracy == pytest.approx(metrics.balanced_accuracy_score(y, predicted), rel=1e-12)
+    assert found.f1 == pytest.approx(metrics.f1_score(names[y], names[predicted], **average), rel=1e-12)
+    expected = metrics.roc_auc_score(y, scores[:, 0]) if two else metrics.roc_auc_score(y, p, multi_class="ovr")
+    assert found.auc == pytest.approx(expected, rel=1e-12)
+    assert found.log_loss == pytest.approx(metrics.log_loss(y, p), rel=1e-12)
+    brier = np.mean((p[:, 1] - y) ** 2) if two else np.mean(((p - np.eye(n_classes)[y]) ** 2).sum(axis=1))
+    assert found.brier == pytest.approx(brier, rel=1e-12)
+    label, share = found.baseline
+    assert share == np.mean(names[y] == label) == max(np.mean(y == c) for c in range(n_classes))
+
+
+def test_the_brier_score_of_two_classes_is_that_of_scikit_learn():
+    y, predicted, p, _ = rows_of(2)
+    found = in_chunks(ClassificationMetrics([0, 1]), y, predicted, p[:, 1:], p)
+    assert found.brier == pytest.approx(metrics.brier_score_loss(y, p[:, 1]), rel=1e-12)
+
+
+def test_a_probability_of_zero_for_the_true_class_is_a_large_finite_loss():
+    found = ClassificationMetrics(["a", "b"])
+    found.add(["a", "b"], ["b", "b"], probabilities=[[0.0, 1.0], [0.0, 1.0]])
+    assert found.log_loss == pytest.approx(metrics.log_loss([0, 1], [[0.0, 1.0], [0.0, 1.0]]))
+
+
+def test_a_class_that_is_never_predicted_has_an_f1_of_zero():
+    found = ClassificationMetrics([0, 1, 2])
+    found.add([0, 1, 2, 2], [0, 0, 2, 0])
+    assert found.f1 == pytest.approx(metrics.f1_score([0, 1, 2, 2], [0, 0, 2, 0], average="macro"))
+    found = ClassificationMetrics([0, 1])
+    found.add([0, 0], [0, 0])
+    assert (found.f1, found.auc) == (0.0, None)
+
+
+def test_labels_that_are_no_classes_leave_out_what_they_have_no_score_for():
+    found = ClassificationMetrics([0, 1])
+    found.add([0, 1, 7], [0, 1, 1], [[-1.0], [1.0], [2.0]], [[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]])
+    assert (found.auc, found.log_loss, found.brier) == (None, None, None)
+    assert found.accuracy == pytest.approx(2 / 3)
+    assert found.f1 == pytest.approx(metrics.f1_score([0, 1, 7], [0, 1, 1], average="macro"))
+
+
+def test_scores_beyond_the_limit_are_not_kept(monkeypatch):
+    monkeypatch.setattr("rosenblatt.evaluation.MAX_SCORES", 100)
+    y, predicted, p, scores = rows_of(2)
+    found = in_chunks(ClassificationMetrics([0, 1]), y, predicted, scores, p)
+    assert found.auc is None
+    assert found.log_loss == pytest.approx(metrics.log_loss(y, p))
+
+
+def test_models_are_merged_by_their_rows_and_the_mean_of_their_areas():
+    parts = [rows_of(3, seed=seed) for seed in range(2)]
+    pooled, areas = ClassificationMetrics(), []
+    for y, predicted, p, scores in parts:
+        one = in_chunks(ClassificationMetrics(range(3)), y, predicted, scores, p)
+        areas.append(one.auc)
+        pooled.merge(one)
+    y, predicted, p = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    assert pooled.accuracy == metrics.accuracy_score(y, predicted)
+    assert pooled.log_loss == pytest.approx(metrics.log_loss(y, p))
+    assert pooled.auc == pytest.approx(np.mean(areas))
+
+
+@given(st.integers(0, 1 << 30), st.floats(-1e6, 1e6), st.integers(1, 40))
+def test_errors_of_numbers_are_those_of_scikit_learn(seed, centre, n):
+    random = np.random.default_rng(seed)
+    target = centre + random.normal(size=n)
+    predicted = target + random.normal(size=n)
+    one, other = RegressionMetrics(), RegressionMetrics()
+    cut = n // 3
+    one.add(target[:cut], predicted[:cut])
+    other.add(target[cut:], predicted[cut:])
+    one.merge(other)
+    assert one.mae == pytest.approx(metrics.mean_absolute_error(target, predicted))
+    assert one.rmse == pytest.approx(metrics.root_mean_squared_error(target, predicted))
+    assert one.baseline_rmse == pytest.approx(target.std(), abs=1e-9)
+    if n > 1:
+        assert one.r2 == pytest.approx(metrics.r2_score(target, predicted), rel=1e-6)
+
+
+@pytest.mark.parametrize("predicted", [[2.0, 2.0], [2.0, 3.0]])
+def test_constant_targets_have_an_r2_as_in_scikit_learn(predicted):
+    found = RegressionMetrics()
+    found.add([2.0, 2.0], predicted)
+    assert found.r2 == metrics.r2_score([2.0, 2.0], predicted)

@@ -6,6 +6,8 @@ sign is the prediction; labels 0/1 and False/True count as -1/+1.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +19,9 @@ from rosenblatt.text import did_you_mean, short_repr
 
 Array = npt.NDArray[Any]
 Loss = Callable[[Any, Any], Array]
+
+# Scores that `ClassificationMetrics` keeps for the AUC at most: a gigabyte of them.
+MAX_SCORES = 1 << 27
 
 
 def _column(values: Any, name: str) -> Array:
@@ -281,3 +286,246 @@ def empirical_risk(loss: str | Loss, y: Any, score: Any, sample_weight: Any = No
     _same_length(_signs(y), values, ("y", "the loss"))
     # A row of weight zero does not count, even if its loss is infinite.
     return float(values[weight > 0] @ weight[weight > 0])
+
+
+# ------------------------------------------------------------------------------------------------ rows in chunks
+
+
+def _area(positive: Array, score: Array) -> float | None:
+    """Return the area under the ROC curve, ties counted half; None unless there are rows of both kinds."""
+    n_positive = int(np.count_nonzero(positive))
+    n_negative = positive.size - n_positive
+    if not n_positive or not n_negative:
+        return None
+    _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
+    rank = np.cumsum(counts) - (counts - 1) / 2  # the mean rank of equal scores, from 1
+    wins = float(rank[place.reshape(-1)[positive]].sum()) - n_positive * (n_positive + 1) / 2
+    return wins / n_positive / n_negative
+
+
+class ClassificationMetrics:
+    """Metrics of a classifier whose rows come in chunks, as scikit-learn defines them.
+
+    Memory grows with the rows only by the scores, which the AUC needs.
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_classes,)
+        Classes of the scores and probabilities, in their order. Without these, they may be left out.
+
+    Examples
+    --------
+    >>> metrics = ClassificationMetrics(["ham", "spam"])
+    >>> metrics.add(["spam", "ham"], ["spam", "spam"], scores=[[2.0], [0.5]])
+    >>> metrics.add(["ham", "ham"], ["ham", "ham"], scores=[[-1.0], [-3.0]])
+    >>> metrics.rows, metrics.accuracy, metrics.baseline, metrics.auc
+    (4, 0.75, ('ham', 0.75), 1.0)
+    """
+
+    def __init__(self, classes: Any = ()) -> None:
+        self.classes: list[Any] = np.asarray(classes).tolist()
+        self.pairs: Counter[tuple[Any, Any]] = Counter()  # of true and predicted labels
+        self._scores: list[Array] | None = []  # None: there are too many, or a chunk came without
+        self._numbers: list[Array] = []  # of the class of each row; -1 for a label that is not a class
+        self._logs, self._squares, self._with_probabilities = 0.0, 0.0, 0
+        self._areas: list[float] = []  # of metrics that were merged
+
+    def add(self, label: Any, predicted: Any, scores: Any = None, probabilities: Any = None) -> None:
+        """Add some rows.
+
+        Parameters
+        ----------
+        label, predicted : array-like of shape (n_rows,)
+        scores : array-like of shape (n_rows, n_classes), or (n_rows, 1) for two classes; optional
+        probabilities : array-like of shape (n_rows, n_classes), optional
+        """
+        label, predicted = np.asarray(label), np.asarray(predicted)
+        self.pairs.update(zip(label.tolist(), predicted.tolist(), strict=True))
+        number = self._class_numbers(label)
+        # With several classes the AUC compares rows, whose scores have a common scale only as probabilities.
+        ranked = probabilities if probabilities is not None and len(self.classes) > 2 else scores
+        self._keep(ranked, number)
+        if probabilities is not None:
+            self._add_probabilities(np.asarray(probabilities, np.float64), number)
+
+    def _class_numbers(self, label: Array) -> Array:
+        place = {name: number for number, name in enumerate(self.classes)}
+        names, inverse = np.unique(label, return_inverse=True)
+        return np.array([place.get(name, -1) for name in names.tolist()], np.int32)[inverse.reshape(-1)]
+
+    def _keep(self, scores: Any, number: Array) -> None:
+        if scores is None or self._scores is None:
+            self._scores = None
+            return
+        kept = np.asarray(scores, np.float64)
+        self._scores.append(kept)
+        self._numbers.append(number)
+        if sum(part.size for part in self._scores) > MAX_SCORES:
+            self._scores = None
+
+    def _add_probabilities(self, probabilities: Array, number: Array) -> None:
+        known = number >= 0
+        own, number = probabilities[known], number[known]
+        smallest = np.finfo(np.float64).eps
+        true = own[np.arange(number.size), number]
+        self._logs -= float(np.log(np.clip(true, smallest, 1.0 - smallest)).sum())
+        # Sum over the classes of (p - [class is the true one])^2; of two classes one is enough.
+        squares = (own * own).sum(axis=1) - 2.0 * true + 1.0
+        self._squares += float(squares.sum()) / (2 if len(self.classes) == 2 else 1)
+        self._with_probabilities += number.size
+
+    def merge(self, other: ClassificationMetrics) -> None:
+        """Add the rows of another model's metrics. Its scores are not comparable: the AUC is the mean of both."""
+        self.pairs.update(other.pairs)
+        self._logs, self._squares = self._logs + other._logs, self._squares + other._squares
+        self._with_probabilities += other._with_probabilities
+        self._scores = None
+        if (area := other.auc) is not None:
+            self._areas.append(area)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.pairs.total()
+
+    @property
+    def errors(self) -> int:
+        """Number of rows with a wrong prediction."""
+        return sum(rows for (label, predicted), rows in self.pairs.items() if label != predicted)
+
+    @property
+    def accuracy(self) -> float:
+        """Share of rows that are predicted correctly."""
+        return (self.rows - self.errors) / self.rows
+
+    @property
+    def counts(self) -> dict[Any, tuple[int, int, int]]:
+        """For each label that occurs, sorted: its rows, how often it was predicted, and how often rightly."""
+        true: Counter[Any] = Counter()
+        predicted: Counter[Any] = Counter()
+        for (label, guess), rows in self.pairs.items():
+            true[label] += rows
+            predicted[guess] += rows
+        return {label: (true[label], predicted[label], self.pairs[label, label]) for label in sorted(true | predicted)}
+
+    @property
+    def baseline(self) -> tuple[Any, float]:
+        """The most frequent label, and the accuracy of always predicting it."""
+        label, (rows, _, _) = max(self.counts.items(), key=lambda item: item[1][0])
+        return label, rows / self.rows
+
+    @property
+    def balanced_accuracy(self) -> float:
+        """Mean recall of the classes that have rows."""
+        recalls = [hits / rows for rows, _, hits in self.counts.values() if rows]
+        return math.fsum(recalls) / len(recalls)
+
+    @property
+    def positive(self) -> Any:
+        """The second of two classes; None if there are not two."""
+        labels = sorted({*self.classes, *self.counts})
+        return labels[1] if len(labels) == 2 else None
+
+    @property
+    def f1(self) -> float:
+        """F1 of the second of two classes; else the mean of the F1 of all labels that occur."""
+        scores = {label: 2 * hits / (rows + predicted) for label, (rows, predicted, hits) in self.counts.items()}
+        if self.positive is not None:
+            return scores.get(self.positive, 0.0)
+        return math.fsum(scores.values()) / len(scores)
+
+    @property
+    def auc(self) -> float | None:
+        """Area under the ROC curve; with several classes the mean of each class with rows against the rest.
+
+        None if scores are missing, too many, or of labels that are not among the classes.
+        """
+        if self._areas:
+            return math.fsum(self._areas) / len(self._areas)
+        if not self._scores or self._has_unknown:
+            return None
+        number = np.concatenate(self._numbers)
+        columns = [1] if len(self.classes) == 2 else range(len(self.classes))
+        areas = []
+        for place, column in enumerate(columns):
+            score = np.concatenate([part[:, place] for part in self._scores])
+            areas.append(_area(number == column, score))
+        defined = [area for area in areas if area is not None]
+        return math.fsum(defined) / len(defined) if defined else None
+
+    @property
+    def log_loss(self) -> float | None:
+        """Mean of -ln of the probability of the true class; None if not all rows have one."""
+        return self._logs / self.rows if 0 < self._with_probabilities == self.rows else None
+
+    @property
+    def brier(self) -> float | None:
+        """Mean squared error of the probabilities, summed over the classes if there are more than two."""
+        return self._squares / self.rows if 0 < self._with_probabilities == self.rows else None
+
+    @property
+    def _has_unknown(self) -> bool:
+        return any(bool((number < 0).any()) for number in self._numbers)
+
+
+class RegressionMetrics:
+    """Metrics of predicted numbers whose rows come in chunks, as scikit-learn defines them.
+
+    Examples
+    --------
+    >>> metrics = RegressionMetrics()
+    >>> metrics.add([1.0, 2.0], [1.0, 3.0])
+    >>> metrics.add([3.0], [3.0])
+    >>> metrics.rows, round(metrics.mae, 3), round(metrics.rmse, 3), metrics.r2
+    (3, 0.333, 0.577, 0.5)
+    """
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._distances, self._squares = 0.0, 0.0
+        self._mean, self._deviations = 0.0, 0.0  # of the targets: the mean, and squared deviations from it
+
+    def add(self, target: Any, predicted: Any) -> None:
+        """Add some rows: array-likes of shape (n_rows,)."""
+        target, predicted = np.asarray(target, np.float64), np.asarray(predicted, np.float64)
+        errors = predicted - target
+        self._distances += float(abs(errors).sum())
+        self._squares += float(errors @ errors)
+        if target.size:
+            self._add_targets(target.size, float(target.mean()), float(((target - target.mean()) ** 2).sum()))
+
+    def _add_targets(self, rows: int, mean: float, deviations: float) -> None:
+        """Add the mean and the squared deviations of more targets (Chan, Golub and LeVeque 1983)."""
+        total, delta = self.rows + rows, mean - self._mean
+        self._deviations += deviations + delta * delta * (self.rows / total) * rows
+        self._mean += delta * rows / total
+        self.rows = total
+
+    def merge(self, other: RegressionMetrics) -> None:
+        """Add the rows of other metrics."""
+        self._distances += other._distances
+        self._squares += other._squares
+        if other.rows:
+            self._add_targets(other.rows, other._mean, other._deviations)
+
+    @property
+    def mae(self) -> float:
+        """Mean absolute error."""
+        return self._distances / self.rows
+
+    @property
+    def rmse(self) -> float:
+        """Root of the mean squared error."""
+        return math.sqrt(self._squares / self.rows)
+
+    @property
+    def baseline_rmse(self) -> float:
+        """Root of the mean squared error of always predicting the mean of the targets."""
+        return math.sqrt(self._deviations / self.rows)
+
+    @property
+    def r2(self) -> float:
+        """1 less the squared error, as a share of that of the mean; of constant targets 1 if all are exact, else 0."""
+        if self._deviations:
+            return 1.0 - self._squares / self._deviations
+        return 0.0 if self._squares else 1.0

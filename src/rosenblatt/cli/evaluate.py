@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -31,10 +30,12 @@ from rosenblatt.cli.options import (
 )
 from rosenblatt.cli.output import rows_of_files, table
 from rosenblatt.cli.training import check_class_weight, class_weights, job_of, shown_labels, training_options
+from rosenblatt.errors import InvalidInput
+from rosenblatt.evaluation import ClassificationMetrics, RegressionMetrics
 from rosenblatt.files.opening import open_source
 from rosenblatt.text import count
 from rosenblatt.training.chunked import FirstChunkStats, learn_chunks, survey_first
-from rosenblatt.training.model import load_linear
+from rosenblatt.training.model import LinearModel, load_linear
 from rosenblatt.training.multiclass import decision, winners
 from rosenblatt.training.stream import NO_CLASSES, RegressionStream, Stream
 
@@ -47,57 +48,76 @@ OF_SEVERAL_PASSES = (
 )
 
 
-class Score:
-    """Counts of pairs of labels and predictions; for a regression, sums of errors."""
+# More classes than this do not fit on a screen as a confusion matrix.
+MAX_CLASSES_SHOWN = 20
 
-    def __init__(self) -> None:
-        self.pairs: Counter[tuple[Any, Any]] = Counter()
-        self.squares, self.distances, self.numbers = 0.0, 0.0, 0
+Metrics = ClassificationMetrics | RegressionMetrics
 
-    def add(self, label: Any, predicted: Any) -> None:
-        """Count the labels and predictions of some rows."""
-        self.pairs.update(zip(label.tolist(), predicted.tolist(), strict=True))
 
-    def add_numbers(self, target: Any, predicted: Any) -> None:
-        """Count the errors of a regression."""
-        errors = predicted - target
-        self.squares += float(errors @ errors)
-        self.distances += float(abs(errors).sum())
-        self.numbers += errors.size
+def summary(metrics: Metrics) -> dict[str, Any]:
+    """Return metrics as plain values; those that are not defined are left out."""
+    if isinstance(metrics, RegressionMetrics):
+        return {name: getattr(metrics, name) for name in ("rows", "rmse", "mae", "r2", "baseline_rmse")}
+    label, share = metrics.baseline
+    names = ("accuracy", "errors", "balanced_accuracy", "f1", "auc", "log_loss", "brier")
+    values = {name: getattr(metrics, name) for name in names}
+    counts = metrics.counts
+    classes = [
+        {
+            "label": plain(label),
+            "rows": rows,
+            "predicted": predicted,
+            "precision": hits / predicted if predicted else None,
+            "recall": hits / rows if rows else None,
+            "f1": 2 * hits / (rows + predicted),
+        }
+        for label, (rows, predicted, hits) in counts.items()
+    ]
+    confusion: dict[str, dict[str, int]] = {str(plain(label)): {} for label, (rows, _, _) in counts.items() if rows}
+    for (true, predicted), rows in sorted(metrics.pairs.items()):
+        confusion[str(plain(true))][str(plain(predicted))] = rows
+    return (
+        {"rows": metrics.rows, "baseline": {"label": plain(label), "accuracy": share}}
+        | {name: value for name, value in values.items() if value is not None}
+        | {"classes": classes, "confusion": confusion}
+    )
 
-    def summary(self) -> dict[str, Any]:
-        """Return the figures as plain values."""
-        if self.numbers:
-            root = math.sqrt(self.squares / self.numbers)
-            return {"rows": self.numbers, "rmse": root, "mae": self.distances / self.numbers}
-        total = sum(self.pairs.values())
-        right = sum(number for (label, predicted), number in self.pairs.items() if label == predicted)
-        classes = []
-        for label in sorted({label for pair in self.pairs for label in pair}):
-            own = sum(number for (true, _), number in self.pairs.items() if true == label)
-            claimed = sum(number for (_, guess), number in self.pairs.items() if guess == label)
-            hit = self.pairs[label, label]
-            figures = {"precision": hit / claimed if claimed else None, "recall": hit / own if own else None}
-            classes.append({"label": plain(label), "rows": own, "predicted": claimed} | figures)
-        return {"rows": total, "accuracy": right / max(total, 1), "errors": total - right, "classes": classes}
 
-    def text(self) -> str:
-        """Return the figures as text."""
-        figures = self.summary()
-        if self.numbers:
-            return f"rows       {figures['rows']}\nrmse       {figures['rmse']:.6g}\nmae        {figures['mae']:.6g}"
-        wrong = count(figures["errors"], "error")
-        lines = [f"rows       {figures['rows']}", f"accuracy   {figures['accuracy']:.4f}  ({wrong})", ""]
-        rows = [
-            (one["label"], one["rows"], one["predicted"], _share(one["precision"]), _share(one["recall"]))
-            for one in figures["classes"]
-        ]
-        lines.append(table(("label", "rows", "predicted", "precision", "recall"), rows))
-        if len(rows) <= 20:  # a larger table of errors does not fit on a screen
-            labels = sorted({label for pair in self.pairs for label in pair})
-            counts = [[plain(true), *(self.pairs[true, guess] for guess in labels)] for true in labels]
-            lines += ["", table(("label / predicted", *(str(plain(label)) for label in labels)), counts)]
-        return "\n".join(lines)
+def text(metrics: Metrics) -> str:
+    """Return metrics as lines, with a table of the classes and the confusion matrix."""
+    figures = summary(metrics)
+    if isinstance(metrics, RegressionMetrics):
+        mean = f"  (always the mean: {metrics.baseline_rmse:.6g})"
+        return _aligned(
+            {
+                "rows": str(metrics.rows),
+                "rmse": f"{metrics.rmse:.6g}{mean}",
+                "mae": f"{metrics.mae:.6g}",
+                "r2": f"{metrics.r2:.4f}",
+            }
+        )
+    label, share = metrics.baseline
+    positive = "the mean of the classes" if metrics.positive is None else f"of {plain(metrics.positive)}"
+    notes = {"accuracy": count(metrics.errors, "error"), "f1": positive}
+    lines = {"rows": str(metrics.rows), "baseline": f"{share:.4f}  (always {plain(label)})"}
+    for name in ("accuracy", "balanced_accuracy", "f1", "auc", "log_loss", "brier"):
+        if name in figures:
+            lines[name.replace("_", " ")] = f"{figures[name]:.4f}" + (f"  ({notes[name]})" if name in notes else "")
+    rows = [
+        (one["label"], one["rows"], one["predicted"], *(_share(one[name]) for name in ("precision", "recall", "f1")))
+        for one in figures["classes"]
+    ]
+    parts = [_aligned(lines), table(("label", "rows", "predicted", "precision", "recall", "f1"), rows)]
+    labels = list(metrics.counts)
+    if len(labels) <= MAX_CLASSES_SHOWN:
+        matrix = [[plain(true), *(metrics.pairs[true, guess] for guess in labels)] for true in labels]
+        parts.append(table(("label / predicted", *(str(plain(label)) for label in labels)), matrix))
+    return "\n\n".join(parts)
+
+
+def _aligned(lines: dict[str, str]) -> str:
+    width = max(map(len, lines))
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in lines.items())
 
 
 def _share(value: float | None) -> str:
@@ -120,8 +140,10 @@ def _share(value: float | None) -> str:
 def evaluate(files: tuple[str, ...], **options: Any) -> None:
     """Measure the accuracy of a model on data files.
 
-    Either of a trained model, on files that it was not trained on; or of a learner, with the options of rosenblatt
-    train, by cross-validation or progressively.
+    Prints the accuracy beside that of the most frequent label, balanced accuracy, F1, AUC, log loss and Brier score
+    where there are probabilities, and the confusion matrix; for numbers, errors beside those of the mean. Either of a
+    trained model, on files that it was not trained on; or of a learner, with the options of rosenblatt train, by
+    cross-validation or progressively.
 
     \b
     rosenblatt evaluate held-out.csv --model spam.model
@@ -132,78 +154,89 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
     if sum(map(bool, (model, folds, progressive))) != 1:
         raise click.UsageError("Pass one of --model FILE, --folds K and --progressive.")
-    score = Score()
     if model:
         reject_options_except(
             ("files", "model", "quiet", "as_json", *REUSED_NAMES),
             "the model determines the training and how files are read. Leave it out, or --model.",
         )
-        source = _predict(score, model, files, options, quiet)
+        metrics, source = _predict(model, files, options, quiet)
     elif folds:
         if options["shuffle"]:
             raise click.UsageError("--shuffle needs a cache, which only rosenblatt train has. Shuffle the file itself.")
         reject_options(("shards", "mixes"), "shards are for rosenblatt train. Leave it out.")
-        source = _cross_validate(score, files, folds, options, quiet or as_json)
+        metrics, source = _cross_validate(files, folds, options, quiet or as_json)
     else:
         reject_options(OF_SEVERAL_PASSES, "--progressive reads the rows once, in order. Leave it out, or use --folds.")
-        source = _progress(score, files, options)
+        metrics, source = _progress(files, options)
+    if not metrics.rows:
+        raise InvalidInput("There are no rows to measure on. Pass files with more rows.")
     report_problems(source, quiet)
     rows = source.rows_by_file()
     if as_json:
-        print_json(score.summary() | {"files": rows})
+        print_json(summary(metrics) | {"files": rows})
     else:
         if len(rows) > 1:
             note(rows_of_files(rows), quiet)
-        click.echo(score.text())
+        click.echo(text(metrics))
 
 
-def _add(score: Score, model: Any, chunk: Any, rows: Any = slice(None)) -> None:
-    """Predict some rows of a chunk, and add them to a score."""
-    matrix = matrix_of(model, chunk.table)[rows]
-    if model.classes.size:
-        score.add(chunk.label[rows], model.predict(matrix))
-    else:
-        score.add_numbers(chunk.label[rows].astype(float), model.predict(matrix))
+def _measured(model: LinearModel, chunks: Iterable[tuple[Any, Any]]) -> Metrics:
+    """Return the metrics of a model on some rows of chunks, which are scaled already."""
+    weights = replace(model, origin=None)
+    if not model.classes.size:
+        errors = RegressionMetrics()
+        for chunk, rows in chunks:
+            errors.add(chunk.label[rows].astype(float), weights.predict(matrix_of(weights, chunk.table)[rows]))
+        return errors
+    metrics = ClassificationMetrics(model.classes)
+    for chunk, rows in chunks:
+        scores = weights.class_scores(matrix_of(weights, chunk.table)[rows])
+        probabilities = None if model.sigmoids is None else model.probabilities(scores)
+        metrics.add(chunk.label[rows], model.elect(scores), scores, probabilities)
+    return metrics
 
 
-def _predict(score: Score, path: str, files: tuple[str, ...], options: dict[str, Any], quiet: bool) -> Any:
+def _predict(path: str, files: tuple[str, ...], options: dict[str, Any], quiet: bool) -> tuple[Metrics, Any]:
     model = load_linear(path)
     source = open_like(model, files, **{name: options[name] for name in REUSED_NAMES})
-    weights = replace(model, origin=None)  # the rows of the source are scaled already
-    for chunk in source:
-        _add(score, weights, chunk)
-    unknown = sorted({label for label, _ in score.pairs}.difference(model.classes.tolist()))  # empty in a regression
+    metrics = _measured(model, ((chunk, slice(None)) for chunk in source))
+    labels = {label for label, _ in metrics.pairs} if isinstance(metrics, ClassificationMetrics) else set()
+    unknown = sorted(labels.difference(model.classes.tolist()))
     if unknown:
-        labels = shown_labels(np.array(unknown))
-        note(f"The model does not know the labels {labels}. It knows {shown_labels(model.classes)}.", quiet)
-    return source
+        shown = shown_labels(np.array(unknown))
+        note(f"The model does not know the labels {shown}. It knows {shown_labels(model.classes)}.", quiet)
+    return metrics, source
 
 
-def _cross_validate(score: Score, files: tuple[str, ...], folds: int, options: dict[str, Any], quiet: bool) -> Any:
+def _cross_validate(files: tuple[str, ...], folds: int, options: dict[str, Any], quiet: bool) -> tuple[Metrics, Any]:
     if "-" in files:
         raise click.UsageError("--folds reads the files several times. Pass files, not standard input.")
     source = open_source(list(files), **take_input(options))
-    _, job = job_of(source, options)
-    for fold in range(folds):
-        model = learn_chunks(replace(job, hold_out=(folds, fold))).model()
-        own, start = Score(), 0
+    settings, job = job_of(source, options)
+    metrics: Any = RegressionMetrics() if job.regression else ClassificationMetrics()
+
+    def held_out(fold: int) -> Iterator[tuple[Any, Any]]:
+        start = 0
         for chunk in source:
             rows = np.flatnonzero((np.arange(start, start + chunk.label.size) - fold) % folds == 0)
             start += chunk.label.size
             if rows.size:
-                _add(own, model, chunk, rows)
-        score.pairs.update(own.pairs)
-        score.squares, score.distances = score.squares + own.squares, score.distances + own.distances
-        score.numbers += own.numbers
-        name, value = list(own.summary().items())[1]
-        note(f"fold {fold + 1}: {name} {value:.4f}", quiet)
-    return source
+                yield chunk, rows
+
+    for fold in range(folds):
+        model = learn_chunks(replace(job, hold_out=(folds, fold))).model(origin={"training": settings})
+        own = _measured(model, held_out(fold))
+        metrics.merge(own)
+        name = "rmse" if job.regression else "accuracy"
+        note(f"fold {fold + 1}: {name} {getattr(own, name):.4f}", quiet)
+    return metrics, source
 
 
-def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> Any:
+def _progress(files: tuple[str, ...], options: dict[str, Any]) -> tuple[Metrics, Any]:
     source = open_source(list(files), chunk_rows=ROWS_PER_BLOCK, **take_input(options))
     class_weight = options["class_weight"]
     _, job = job_of(source, options, first=False)
+    metrics: Any = RegressionMetrics() if job.regression else ClassificationMetrics()
     stream: Any = None
     for chunk in source:
         weight = np.empty(0) if chunk.weight is None else chunk.weight
@@ -212,12 +245,12 @@ def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> 
             settings = job.configure(FirstChunkStats(chunk.table, survey_first([chunk.table]), classes))
             stream = RegressionStream(settings) if job.regression else Stream(settings)
         elif job.regression:
-            score.add_numbers(chunk.label, stream.problem_scores(chunk.table)[:, 0])
+            metrics.add(chunk.label, stream.problem_scores(chunk.table)[:, 0])
         else:
             scores = decision(stream.problem_scores(chunk.table), stream.classes.size, settings.multiclass)
             winner = winners(scores) if stream.classes.size > 1 else np.zeros(chunk.label.size, int)
-            score.add(chunk.label, stream.classes[winner])
+            metrics.add(chunk.label, stream.classes[winner])
         stream.learn(chunk.table, chunk.label, weight, job.classes)
     if stream is not None and not job.regression:
         check_class_weight(class_weights(class_weight, stream.classes.dtype.kind != "U"), stream.classes)
-    return source
+    return metrics, source

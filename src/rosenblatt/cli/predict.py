@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -23,49 +22,77 @@ from rosenblatt.cli.options import (
     open_like,
     option,
     plain,
+    position_or_name,
     quiet_option,
+    reject_options,
     report_problems,
     reuse_options,
 )
+from rosenblatt.cli.predictions import WRITERS, Columns, Predictions, format_of
 from rosenblatt.storage.atomic import Beside
-from rosenblatt.training.model import load_linear
+from rosenblatt.training.explanation import explain_rows
+from rosenblatt.training.model import LinearModel, load_linear
 
 
 @click.command(cls=Sections)
-@click.argument("model", type=click.Path(dir_okay=False))
 @files_argument
+@option("-m", "--model", type=click.Path(dir_okay=False), required=True, help="Model to predict with.")
 @option(
-    "-o", "--output", type=click.Path(dir_okay=False), default="-", help="File to write; standard output by default."
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    default="-",
+    help="File to write; standard output by default. Its ending chooses the format: .csv, .ndjson, .parquet, else "
+    "plain lines.",
 )
+@option("--output-format", type=click.Choice(tuple(WRITERS)), help="Format of the output, whatever its name.")
+@option("--json", "as_json", is_flag=True, help="The same as --output-format ndjson.")
 @option("--scores", is_flag=True, help="Write the score of each class after the label.")
-@option("--json", "as_json", is_flag=True, help="Write a JSON object for each row.")
+@option("--proba", is_flag=True, help="Write the probability of each class: logistic or calibrated models.")
+@option("--id", metavar="NAME", help="Write the value of this column beside the prediction; tags of VW files always.")
+@option(
+    "--explain",
+    type=click.IntRange(1),
+    metavar="K",
+    help="Write why: the score of each class as a sum of its K largest contributions, the others, and the bias.",
+)
 @option("--no-labels", is_flag=True, help="The files have no labels. Otherwise labels may be missing.")
 @quiet_option
 @reuse_options
-def predict(model: str, files: tuple[str, ...], **options: Any) -> None:
+def predict(files: tuple[str, ...], model: str, **options: Any) -> None:
     """Predict the labels of data files.
 
-    Writes a line for each row. FILES are read the way the training files of the model were; their labels are ignored.
+    Writes a line for each row. DATA is read the way the training files of the model were; labels are ignored.
 
     \b
-    rosenblatt predict spam.model new-mails.csv
-    rosenblatt predict spam.model - --scores < new-mails.csv
+    rosenblatt predict new-mails.csv --model spam.model
+    rosenblatt predict - --model spam.model --scores < new-mails.csv
+    rosenblatt predict new-mails.csv --model spam.model --proba --id number --output predicted.csv
+    rosenblatt predict new-mails.csv --model spam.model --explain 5
     """  # noqa: D301
-    quiet, scores, as_json = options.pop("quiet"), options.pop("scores"), options.pop("as_json")
-    labels = "none" if options.pop("no_labels") else "optional"
-    output = options.pop("output")
+    quiet, scores, proba = options.pop("quiet"), options.pop("scores"), options.pop("proba")
+    options["labels"] = "none" if options.pop("no_labels") else "optional"
+    output, wanted, as_json = options.pop("output"), options.pop("output_format"), options.pop("as_json")
+    if as_json and wanted not in (None, "ndjson"):
+        raise click.UsageError(f"--json and --output-format {wanted} exclude each other. Choose one.")
+    write = WRITERS[format_of(output, "ndjson" if as_json else wanted)]
     check_targets((*files, model), output=output)
     swapped = [path for path in files if is_model(path)]
     if swapped and not is_model(model):
         raise click.UsageError(
-            f"{swapped[0]} is a model, but {model} is not. Name the model first, then the data files."
+            f"{swapped[0]} is a model, but {model} is not. Pass the model by --model, then the data."
         )
     loaded = load_linear(model)
-    with open_like(loaded, files, labels=labels, **options) as source, _opened(output) as stream:
-        weights = replace(loaded, origin=None)  # the rows of the source are scaled already
-        for chunk in source:
-            for line in _lines(weights, chunk.table, scores, as_json):
-                stream.write(line)
+    if not loaded.classes.size:
+        reject_options(("scores",), "the model predicts numbers, which are its scores. Leave it out.")
+    if proba:
+        loaded.require_probabilities()
+    if options["id"] is not None:
+        options["id"] = position_or_name(options["id"])
+    top = options.pop("explain")
+    with open_like(loaded, files, tags=True, named=top is not None, **options) as source, _opened(output) as stream:
+        columns = _columns(loaded, source, scores, proba)._replace(explanation=top is not None)
+        write(stream, _predictions(loaded, source, columns, top), columns)
         report_problems(source, quiet)
 
 
@@ -85,19 +112,29 @@ def _opened(output: str) -> Iterator[TextIO]:
             text.detach()
 
 
-def _lines(model: Any, table: Any, scores: bool, as_json: bool) -> Iterator[str]:
-    """Yield a line for each row."""
-    matrix = matrix_of(model, table)
-    if not model.classes.size:
-        for value in model.scores(matrix).tolist():
-            yield f"{json.dumps({'prediction': value}) if as_json else repr(value)}\n"
-        return
-    class_scores = model.class_scores(matrix)
-    names = [plain(label) for label in model.classes]
-    for label, row in zip(model.elect(class_scores), class_scores, strict=True):
-        if as_json:
-            columns = names if len(row) == len(names) else names[1:]
-            values = dict(zip(map(str, columns), row.tolist(), strict=True))
-            yield json.dumps({"prediction": plain(label), "scores": values}, ensure_ascii=False) + "\n"
-        else:
-            yield "\t".join([str(plain(label)), *(repr(value) for value in row.tolist() if scores)]) + "\n"
+def _columns(model: LinearModel, source: Any, scores: bool, proba: bool) -> Columns:
+    """Return the columns of the output; tags are the ids of Vowpal Wabbit's text."""
+    labels = [plain(label) for label in model.classes]
+    names = [str(label) for label in labels]
+    with_id = source.opening.id is not None or source.reading.format == "vw"
+    scored = names[1:] if len(names) == 2 else names  # two classes share a score
+    return Columns(labels, with_id, scored if scores else [], names if proba else [])
+
+
+def _predictions(model: LinearModel, source: Any, columns: Columns, top: int | None) -> Iterator[Predictions]:
+    """Yield the predictions of each chunk of a source, with the `top` contributions to each if that is a number."""
+    weights = replace(model, origin=None)  # the rows of the source are scaled already
+    for chunk in source:
+        matrix = matrix_of(weights, chunk.table)
+        why = None if top is None else list(explain_rows(weights, chunk.table.rows, chunk.named, top))
+        if not model.classes.size:
+            yield Predictions(weights.scores(matrix).tolist(), chunk.id, explanation=why)
+            continue
+        class_scores = weights.class_scores(matrix)
+        yield Predictions(
+            [plain(label) for label in model.elect(class_scores).tolist()],
+            chunk.id,
+            class_scores.tolist() if columns.scores else None,
+            model.probabilities(class_scores).tolist() if columns.probabilities else None,
+            why,
+        )

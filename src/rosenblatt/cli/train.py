@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import click
+import numpy as np
 
 from rosenblatt.cli.options import (
     Sections,
@@ -19,6 +20,7 @@ from rosenblatt.cli.options import (
     files_argument,
     input_options,
     json_option,
+    matrix_of,
     note,
     option,
     print_json,
@@ -56,6 +58,7 @@ from rosenblatt.scaling.partitions import (
     shards_of_rows,
 )
 from rosenblatt.text import count
+from rosenblatt.training.calibration import calibrate
 from rosenblatt.training.checkpoint import Checkpoint
 from rosenblatt.training.chunked import learn_chunks
 from rosenblatt.training.sharded import LocalShards
@@ -63,7 +66,10 @@ from rosenblatt.training.sharded import LocalShards
 # Options that do not apply to shards.
 WITHOUT_SHARDS = (
     *("holdout", "validation", "cache", "no_cache", "cache_bytes", "checkpoint", "every", "resume", "classes"),
+    "calibrate",
 )
+# Rows that are held out to calibrate on, unless others are named.
+CALIBRATION_HOLDOUT = 10
 
 
 @click.command(cls=Sections)
@@ -78,6 +84,12 @@ WITHOUT_SHARDS = (
 )
 @training_option(
     "--validation", type=click.Path(), metavar="FILE", help="Measure the error on the rows of this file instead."
+)
+@training_option(
+    "--calibrate",
+    is_flag=True,
+    help="Fit probabilities to the held-out rows, for predict --proba; holds out every 10th row unless --holdout or "
+    "--validation names others.",
 )
 @training_option(
     "--cache",
@@ -175,7 +187,13 @@ class _Training:
         self.names = self.source.first_names(options.pop("keep_names"))
         self.temporary: str | None = self.cache if self.removes_cache else None
         validation, holdout = options.pop("validation"), options.pop("holdout")
+        self.calibrates = options.pop("calibrate")
+        if self.calibrates and not validation and not holdout:
+            holdout = CALIBRATION_HOLDOUT
+            note(f"Every {holdout}th row is held out, to calibrate on and to choose the best epoch.", self.quiet)
         self.settings, job = job_of(self.source, options, validates=bool(validation or holdout))
+        if job.regression:
+            reject_options(("calibrate",), "this learner predicts numbers, not classes. Leave it out.")
         self.progress = ProgressBar(self.source, job.plan.max_iter, self.quiet or self.as_json)
         self.checkpoint: Checkpoint | None = None
         if self.checkpoint_path is not None:
@@ -251,6 +269,8 @@ class _Training:
             if self.temporary is not None and os.path.exists(self.temporary):
                 os.unlink(self.temporary)
         model = self._model(outcome)
+        if self.calibrates and not self.interruption():
+            model = self._calibrated(model)
         model.save(self.path)
         if self.checkpoint is not None and not self.interruption():
             self.checkpoint.remove()
@@ -275,6 +295,23 @@ class _Training:
             model, W=model.W[:, : len(names)].copy() if len(names) < width else model.W, feature_names=tuple(names)
         )
 
+    def _calibrated(self, model: Any) -> Any:
+        """Return the model with sigmoids that are fitted to the held-out rows."""
+        sigmoids = calibrate(self._held_out(replace(model, origin=None)), model.classes)
+        return replace(model, origin=model.origin | {"calibration": [list(part) for part in sigmoids]})
+
+    def _held_out(self, model: Any) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield labels, class scores and weights of the held-out rows, chunk by chunk."""
+        every, first = self.job.hold_out or (1, 0)
+        source = self.source if self.job.validation is None else self.job.validation
+        start = 0
+        for chunk in source:
+            held_out = np.flatnonzero((np.arange(start, start + chunk.label.size) - first) % every == 0)
+            start += chunk.label.size
+            if held_out.size:
+                weight = None if chunk.weight is None else chunk.weight[held_out]
+                yield chunk.label[held_out], model.class_scores(matrix_of(model, chunk.table)[held_out]), weight
+
     def _report(self, outcome: Any, model: Any) -> None:
         run, files = outcome.run, self.source.rows_by_file()
         report_problems(self.source, self.quiet)
@@ -298,7 +335,8 @@ class _Training:
         if self.interruption():
             resumable = self.checkpoint is not None and os.path.exists(self.checkpoint_path)
             more = " Add --resume to continue." if resumable else ""
-            note(f"Interrupted: the model so far is in {self.path}.{more}")
+            without = " It is not calibrated." if self.calibrates else ""
+            note(f"Interrupted: the model so far is in {self.path}.{without}{more}")
         else:
             trials = f"{count(run.trials, 'trial')} in {count(run.epochs, 'epoch')}, {run.seconds:.1f} s"
             note(f"The model is in {self.path} ({trials}).")

@@ -30,6 +30,7 @@ class Chunk(NamedTuple):
     label: Array  # (n_rows,) numbers or text; NaN or empty where a row has no label
     weight: Array | None = None  # (n_rows,) sample weights; None: all are one
     after: Position | None = None  # the place after these rows, where reading can continue
+    id: list[Any] | None = None  # of each row, if the source was asked for them
     named: Any = None  # NamedRows, if the source was asked for them
 
 
@@ -88,7 +89,8 @@ def sliced(chunk: Chunk, begin: int, end: int) -> Chunk:
     if after is not None and end < chunk.label.size:  # within a block, a place is known by its row only
         after = Position(after.row - chunk.label.size + end, -1)
     weight = None if chunk.weight is None else chunk.weight[part]
-    return Chunk(Table(rows, shape, table.dtype, table.largest), chunk.label[part], weight, after)
+    id = None if chunk.id is None else chunk.id[part]
+    return Chunk(Table(rows, shape, table.dtype, table.largest), chunk.label[part], weight, after, id)
 
 
 def from_row(chunks: Iterator[Chunk], row: int) -> Iterator[Chunk]:
@@ -127,7 +129,8 @@ def joined(parts: list[Chunk]) -> Chunk:
         ]
         weight = np.concatenate(weights)
     table = Table(rows, (sum(sizes), tables[0].shape[1]), tables[0].dtype, max(table.largest for table in tables))
-    return Chunk(table, np.concatenate([part.label for part in parts]), weight, parts[-1].after)
+    id = None if parts[0].id is None else [one for part in parts for one in part.id or ()]
+    return Chunk(table, np.concatenate([part.label for part in parts]), weight, parts[-1].after, id)
 
 
 def recut(chunks: Iterator[Chunk], size: int) -> Iterator[Chunk]:

@@ -141,7 +141,11 @@ def _expanded(path: FilePath) -> list[FilePath]:
 
 def make_parser(reading: Reading, opening: Opening, layout: FileLayout) -> Parser:
     """Return the parser of a file with this layout."""
-    return formats.ALL[layout.format].parser(reading, opening.labels, opening.on_error == "skip", layout)
+    parser = formats.ALL[layout.format].parser(reading, opening.labels, opening.on_error == "skip", layout)
+    parser.tags = opening.tags
+    if opening.id is not None:
+        parser.return_ids(opening.id)
+    return parser
 
 
 def decide(inputs: Inputs, opening: Opening) -> tuple[Reading, list[FileLayout], list[str]]:
@@ -188,7 +192,7 @@ def _decide_table(name: str, inputs: Inputs, opening: Opening) -> tuple[Reading,
         reading, notes = opening.reading, []
     alike = opening.reading is None
     for preview in previews[int(alike) :]:
-        notes += tables.check_columns(reading, preview, opening.labels, previews[0] if alike else None)
+        notes += tables.check_columns(reading, preview, opening.labels, previews[0] if alike else None, opening.id)
     layouts = [preview.layout._replace(closed=alike) for preview in previews]
     own = ((formats.ALL[preview.layout.format].notes, preview) for preview in previews)
     of_format = next((found for note, preview in own if note and (found := note(reading, preview))), [])

@@ -266,6 +266,10 @@ class Opening:
         Threads that parse ahead of the consumer.
     named : bool
         Whether the chunks have the names of the features of each row.
+    id : str or int, optional
+        Name or position of a column of a table whose values the chunks have, as they are in the file.
+    tags : bool
+        Whether the chunks have the tags of Vowpal Wabbit's text.
     cache : path-like, optional
         File in which to keep the rows for further passes.
     cache_bytes : int
@@ -289,6 +293,8 @@ class Opening:
     chunk_rows: int | None = None
     threads: int = 2
     named: bool = False
+    id: str | int | None = None
+    tags: bool = False
     cache: FilePath | None = None
     cache_bytes: int = 64 << 30
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.engine.rows import Csr, Dense
+from rosenblatt.errors import InvalidInput
 from rosenblatt.files.decimals import FINE, LONG, MALFORMED, read_numbers
 from rosenblatt.files.features import Dictionary, Piece, assemble
 from rosenblatt.files.options import FileLayout, Reading
@@ -86,6 +87,7 @@ class Parsed(NamedTuple):
     numbers: Array | None = None  # (n_rows, n_columns) these columns, with NaN where a number is missing
     weight: Array | None = None
     missing: int = 0  # number of missing values
+    id: list[Any] | None = None  # of each row: its tag, or the value of a column, if asked for
     named: Any = None  # NamedRows, if asked for
 
 
@@ -100,10 +102,16 @@ class Parser(ABC):
         Options of reading that apply to such a file: any other would change nothing.
     what : str
         A description of such a file, for messages.
+    id : str or None
+        Name of the column whose values `Parsed` has as ids.
+    tags : bool
+        Whether `Parsed` has the tags of Vowpal Wabbit's text as ids.
     """
 
     options: Collection[str]
     what: str
+    id: str | None = None
+    tags = False
 
     def __init__(self, reading: Reading, labels: str, skip: bool, layout: FileLayout | None = None) -> None:
         self.reading, self.labels, self.skip = reading, labels, skip
@@ -118,6 +126,11 @@ class Parser(ABC):
     def names(self) -> tuple[str, ...] | None:
         """Names of the columns, where the file has them."""
         return None
+
+    def return_ids(self, column: str | int) -> None:
+        """Return the values of a column as ids from now on."""
+        tags = " Tags are ids without it." if self.layout.format == "vw" else ""
+        raise InvalidInput(f"id={column!r} (--id) is for tables, and this is {self.what}. Leave it out.{tags}")
 
     def record_end(self, text: Array) -> int:
         """Return where the last whole record of a text ends, or 0."""

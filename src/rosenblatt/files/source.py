@@ -367,7 +367,7 @@ class _Pass:
             row, line = row + parsed.label.size, line + parsed.lines
             after = Position(row, file + 1) if block.last else Position(row, file, block.end, line)
             if parsed.label.size:
-                yield Chunk(table, parsed.label, parsed.weight, after, named=parsed.named)
+                yield Chunk(table, parsed.label, parsed.weight, after, parsed.id, parsed.named)
         if source.dictionary is not None and source.dictionary.left_out:
             full = f"The dictionary is full: {source.dictionary.left_out} entries of further names were left out."
             source.note(f"{full} Pass more bits, or hash the names.")

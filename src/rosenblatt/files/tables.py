@@ -357,10 +357,12 @@ def needed_names(reading: Reading, labels: str, alike: bool) -> list[str]:
     return [column.name for column in reading.columns if column.kind not in without]
 
 
-def check_columns(reading: Reading, preview: Preview, labels: str, first: Preview | None) -> list[str]:
+def check_columns(
+    reading: Reading, preview: Preview, labels: str, first: Preview | None, id: str | int | None = None
+) -> list[str]:
     """Return notes on the columns of a file; raise an error that lists those that do not fit a reading.
 
-    `first` is the preview of the file that named the columns; None if a model did.
+    `first` is the preview of the file that named the columns; None if a model did. The column `id` need not be known.
     """
     names, columns = preview.layout.names, [column.name for column in reading.columns]
     whose = "the model" if first is None else first.path
@@ -375,7 +377,7 @@ def check_columns(reading: Reading, preview: Preview, labels: str, first: Previe
             )
         return []
     missing = [name for name in needed_names(reading, labels, first is not None) if name not in names]
-    new = [name for name in names if name not in columns and not _is_left_out(name, preview)]
+    new = [name for name in names if name not in columns and name != id and not _is_left_out(name, preview)]
     if preview.layout.format == reading.format and formats.ALL[reading.format].ragged:  # rows need not have every name
         if first is None:
             return [f"{preview.path}: the names {listed(new)} are not known to the model."] if new else []
@@ -469,6 +471,18 @@ class TableParser(Parser):
         self.options |= {"standardise"} if "number" in kinds and not own.ragged else set()
         self.options |= set(WORD_OPTIONS) if "text" in kinds else set()
         self.options |= set(NAMED_OPTIONS) if not reading.numeric else set()
+
+    @property
+    def columns_in_file(self) -> tuple[str, ...]:
+        """Names of the columns that the file has."""
+        return self.layout.names
+
+    def return_ids(self, column: str | int) -> None:
+        """Return the values of a column as ids from now on."""
+        number = column_number(self.columns_in_file, column, "id")
+        if number is None:
+            reject("id", column, f"the name or the position of a column; they are {listed(self.columns_in_file)}")
+        self.id = self.columns_in_file[number]
 
     @property
     def number_names(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from rosenblatt.learners.base import Facts, available_when, steady
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import choice, real, schedule_of
 from rosenblatt.training.algorithm import Algorithm
+from rosenblatt.training.calibration import probabilities
 from rosenblatt.training.first_order import FirstOrder, HarmonicRate
 from rosenblatt.training.multiclass import MULTICLASS
 from rosenblatt.training.order import SCHEDULES
@@ -243,13 +244,7 @@ class SoftMargin(LinearClassifier):
         -------
         array of shape (n_samples, n_classes)
         """
-        return self._probabilities(self._class_scores(X))
-
-    def _probabilities(self, class_scores: Array) -> Array:
-        positive = 1.0 / (1.0 + np.exp(-np.clip(class_scores.astype(float), -700, 700)))
-        if self.classes_.size == 2:
-            return np.hstack([1.0 - positive, positive])
-        return np.asarray(positive / positive.sum(axis=1, keepdims=True))
+        return probabilities(self._class_scores(X), self.classes_.size)
 
     @available_when(_is_logistic)
     @steady
@@ -287,4 +282,4 @@ class SoftMargin(LinearClassifier):
         if "_stream" not in self.__dict__:
             return {}
         scores = self._decide(self._problem_scores(self._one_row(x)))
-        return dict(zip(self.classes_.tolist(), self._probabilities(scores)[0].tolist(), strict=True))
+        return dict(zip(self.classes_.tolist(), probabilities(scores, self.classes_.size)[0].tolist(), strict=True))

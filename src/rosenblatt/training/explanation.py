@@ -111,7 +111,11 @@ class Explanation:
 
     def __repr__(self) -> str:
         """Return a line for each class."""
-        return "\n".join(str(one) for one in sorted(self.sums, key=lambda one: -one.score))
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """Return a line for each class, that with the highest score first."""
+        return [str(one) for one in sorted(self.sums, key=lambda one: -one.score)]
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return the sums as plain values, which JSON can hold."""
@@ -145,14 +149,15 @@ def explain(planes: Hyperplanes, classes: Array, multiclass: str, entries: Entri
     if not (top is None or (is_whole(top) and top >= 0)):
         raise InvalidInput(f"top={short_repr(top)} is invalid: pass how many contributions to list, or None for all.")
     W, b = (np.asarray(part, np.float64) for part in planes)
-    labels: list[Any] = classes.tolist()[-b.size :] or [None]
+    labels = [int(one) if isinstance(one, float) and one.is_integer() else one for one in classes.tolist()]
     if by_pairs(multiclass) and classes.size > 2:
         if multiclass == "ovo":
             sign = coding_matrix(classes.size, multiclass).astype(np.float64)
             W, b = sign @ W, sign @ b
         else:
-            labels = [f"{one} over {other}" for one, other in combinations(classes.tolist(), 2)]
-    return Explanation(tuple(_sum_of(*parts, entries, top) for parts in zip(labels, W, b.tolist(), strict=True)))
+            labels = [f"{one} over {other}" for one, other in combinations(labels, 2)]
+    parts = zip(labels[-b.size :] or [None], W, b.tolist(), strict=True)  # two classes have one score
+    return Explanation(tuple(_sum_of(*part, entries, top) for part in parts))
 
 
 def _sum_of(label: Any, weight: Array, bias: float, entries: Entries, top: int | None) -> ScoreSum:

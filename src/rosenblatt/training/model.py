@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from rosenblatt.data.dense import column_names, dense_values, refuse_infinite
 from rosenblatt.engine.rows import Hyperplanes
-from rosenblatt.errors import InvalidArgument, InvalidInput
+from rosenblatt.errors import InvalidArgument, InvalidInput, NotAvailable
 from rosenblatt.storage.checks import check_array, check_classes
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.text import brief, count, did_you_mean, listed, short_repr
+from rosenblatt.training.calibration import Sigmoids, probabilities
 from rosenblatt.training.explanation import Explanation, by_place, explain, row_entries
 from rosenblatt.training.multiclass import MULTICLASS, count_problems, decision, winners
 from rosenblatt.training.scores import scores
@@ -43,12 +44,15 @@ def check_model(model: LinearModel) -> None:
     if "names" in (model.origin or {}):
         from rosenblatt.files.names import KeptNames  # imported here: few models have names of hashed columns
 
-        columns = KeptNames.from_json((model.origin or {})["names"]).column
-        expect(max(columns, default=0) < model.W.shape[1], "it has names of columns that it does not have")
+        last = max(KeptNames.from_json((model.origin or {})["names"]).column, default=0)
+        expect(last < model.W.shape[1], "it has names of columns that it does not have")
+    calibration, columns = (model.origin or {}).get("calibration"), 1 if model.classes.size == 2 else model.classes.size
+    sound = calibration is None or (_is_scaling(calibration) and len(calibration[0]) == columns)
+    expect(sound, "its calibration is invalid")
 
 
 def _is_scaling(scaling: Any) -> bool:
-    """Return whether a value from a file is a list of means and one of deviations."""
+    """Return whether a value from a file is two lists of numbers: means and deviations, or slopes and offsets."""
     lists = isinstance(scaling, list) and len(scaling) == 2 and all(isinstance(part, list) for part in scaling)
     if not lists or len(scaling[0]) != len(scaling[1]):
         return False
@@ -255,6 +259,47 @@ class LinearModel:
         from rosenblatt.files.names import known_names  # imported here: only for models of files
 
         return known_names(self.origin or {})
+
+    @property
+    def sigmoids(self) -> Sigmoids | None:
+        """The sigmoids that turn scores into probabilities, if the model is calibrated or has the logistic loss."""
+        origin, columns = self.origin or {}, 1 if self.classes.size == 2 else self.classes.size
+        if origin.get("calibration") is not None:
+            slope, offset = origin["calibration"]
+            return Sigmoids(tuple(slope), tuple(offset))
+        training = origin.get("training")
+        parameters = training.get("parameters") if isinstance(training, dict) else None
+        logistic = isinstance(parameters, dict) and parameters.get("loss") == "logistic"
+        return Sigmoids((1.0,) * columns, (0.0,) * columns) if columns and logistic else None
+
+    def require_probabilities(self) -> Sigmoids:
+        """Return the sigmoids; raise an error if there are none."""
+        if not self.classes.size:
+            raise NotAvailable("This model predicts numbers, not classes, and has no probabilities.")
+        if self.sigmoids is None:
+            raise NotAvailable(
+                "This model has scores, but no probabilities. Train it with rosenblatt train --calibrate, or with "
+                "--learner soft-margin --loss logistic."
+            )
+        return self.sigmoids
+
+    def probabilities(self, class_scores: Array) -> Array:
+        """Return the probability of each class, from the scores of the classes."""
+        return probabilities(class_scores, self.classes.size, self.require_probabilities())
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class, of a model from files that is calibrated or has the logistic loss.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        self.require_probabilities()
+        return self.probabilities(self.class_scores(X))
 
     def merge(self, others: Sequence[LinearModel], shares: Sequence[float] | None = None) -> LinearModel:
         """Return the weighted mean of this model and others of the same classes and features.

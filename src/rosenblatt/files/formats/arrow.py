@@ -162,7 +162,8 @@ class ArrowParser(TableParser):
             label, numbers, weight = label[kept], numbers[kept], None if weight is None else weight[kept]
         pieces, missing = self.pieces_of(lambda name: joined_texts(_as_texts(batch.column(name))))
         missing += int(np.isnan(numbers).sum())
-        return Parsed(label, lines, kept, faults, pieces, numbers, weight, missing)
+        ids = None if self.id is None else batch.column(self.id).to_pylist()
+        return Parsed(label, lines, kept, faults, pieces, numbers, weight, missing, ids)
 
     def _column(self, batch: Any, name: Any, refused: RefusedRows) -> Array:
         column = batch.column(name)

@@ -32,6 +32,7 @@ from rosenblatt.files.parsing import (
     fault_at,
     numbers_in,
     stripped,
+    texts_in,
 )
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_field, as_value, flat_table, one_line
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_BYTES, SAMPLE_LINES, Sample, most
@@ -378,6 +379,11 @@ class DelimitedParser(TableParser):
         self.numbers = [self.place[name] for name in self.number_names]
         self.of_text = [self.place[column.name] for column in reading.columns if column.kind == "text"]
 
+    @property
+    def columns_in_file(self) -> tuple[str, ...]:
+        """Names of the columns that the file has."""
+        return tuple(self.place)
+
     def record_end(self, text: Array) -> int:
         """Return where the last whole record ends; newlines in quotes are part of a record."""
         if self.quote != NO_QUOTE and (text == self.quote).any():
@@ -414,11 +420,16 @@ class DelimitedParser(TableParser):
             label, numbers, line, first, last = label[kept], numbers[kept], line[kept], first[kept], last[kept]
             weight = None if weight is None else weight[kept]
         pieces, gone = self.pieces_of(lambda name: (text, *self._present(text, first, last, self.place[name])))
-        return Parsed(label, lines, line, faults, pieces, numbers, weight, missing + gone)
+        ids = None
+        if self.id is not None:
+            column = self.place[self.id]
+            ids = texts_in(text, *stripped(text, first[:, column], last[:, column])).tolist()
+        return Parsed(label, lines, line, faults, pieces, numbers, weight, missing + gone, ids)
 
     def _plain(self, text: Array, lines: int, faults: LineFaults) -> Parsed | None:
         """Return the rows of a table of numbers without missing ones, in one pass; None if it is anything else."""
-        if not self.reading.numeric or self.reading.label_type != "number" or self.weight in self.place:
+        numbers_alone = self.reading.numeric and self.reading.label_type == "number" and self.id is None
+        if not numbers_alone or self.weight in self.place:
             return None
         table = np.empty((lines, self.width))
         rows = read_plain_table(text, self.delimiter, table)

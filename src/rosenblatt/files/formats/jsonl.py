@@ -76,6 +76,12 @@ class JsonParser(TableParser):
         self.kind = {column.name: column.kind for column in reading.columns}
         self.ignored = {column.name for column in reading.columns if column.kind in ("label", "weight", "skip")}
 
+    def return_ids(self, column: str | int) -> None:
+        """Return the values of a column as ids from now on; it is no feature unless it was one in training."""
+        super().return_ids(column)
+        if self.id is not None and self.id not in self.kind:
+            self.ignored.add(self.id)
+
     def parse(self, text: Array) -> Parsed:
         """Return the rows of a block of whole lines."""
         faults = LineFaults(self.skip)
@@ -99,7 +105,8 @@ class JsonParser(TableParser):
         weight = np.array(rows.weights) if self.weight is not None else None
         pieces, numbers, missing = rows.features()
         line_numbers = np.array(rows.line, np.int32)
-        return Parsed(label, len(lines), line_numbers, faults, pieces, numbers, weight, missing)
+        ids = None if self.id is None else rows.ids
+        return Parsed(label, len(lines), line_numbers, faults, pieces, numbers, weight, missing, ids)
 
 
 class _Rows:
@@ -110,6 +117,7 @@ class _Rows:
         self.labels: list[Any] = []
         self.weights: list[float] = []
         self.line: list[int] = []
+        self.ids: list[Any] = []
         self.names: list[list[Any]] = []  # prefix, name and value of each entry
         # In the order of the columns, whatever the rows of this block have: the names of a dictionary depend on it.
         self.texts: dict[str, list[bytes]] = {name: [] for name, kind in parser.kind.items() if kind == "text"}
@@ -118,9 +126,11 @@ class _Rows:
         """Add a row; raise ValueError if something of it cannot be used."""
         found: list[Any] = []
         texts: dict[str, list[bytes]] = {}
-        parser, label = self.parser, None
+        parser, label, id = self.parser, None, None
         weight = np.nan if parser.weight in parser.layout.names else 1.0
         for name, value in plain_pairs(content):
+            if name == parser.id:
+                id = value
             if name == parser.label:
                 label = value
             elif name == parser.weight:
@@ -133,6 +143,7 @@ class _Rows:
             raise InvalidInput("the weight is missing or negative. Write a number from 0.")
         self.weights.append(weight)
         self.line.append(line)
+        self.ids.append(id)
         self.names.append(found)
         for name, column in self.texts.items():
             column.append(b" ".join(texts.get(name, ())))

@@ -430,7 +430,14 @@ class VwParser(Parser):
             kept = ~refused.mask
             piece, labels, weights, line = piece.of_rows(kept), labels[kept], weights[kept], line[kept]
         weighted = None if (weights == 1.0).all() else weights
-        return Parsed(labels, lines, line, faults, [piece], weight=weighted)
+        return Parsed(labels, lines, line, faults, [piece], weight=weighted, id=self._tags(text, line))
+
+    def _tags(self, text: Array, line: Array) -> list[str | None] | None:
+        """Return the tag of each row, None where it has none."""
+        if not self.tags:
+            return None
+        heads = [row.partition(b"|")[0] for row in text.tobytes().split(b"\n")]
+        return [_tag(heads[number]) for number in line.tolist()]
 
     def _read_values(self, text: Array, others: Array, piece: Piece, line: Array, refused: RefusedRows) -> None:
         """Read values that are not short numbers, in place."""
@@ -465,6 +472,16 @@ def _with_names(piece: Piece, text: Array, spans: Array, spaces: Array) -> Piece
     prefixes = tuple(to_bytes(name) + b"^" for name in known.names())
     fields = tuple(Field(_names_in_crosses(name), squares=True) for name in known.names())
     return piece._replace(text=names, start=first, end=last, prefixes=prefixes, group=group, fields=fields, field=group)
+
+
+def _tag(head: bytes) -> str | None:
+    """Return the tag at the end of the part before the bar: it touches the bar, or begins with a quote."""
+    before, tab, after = head.partition(b"\t")  # everything up to the first tab is ignored
+    head = after if tab else before
+    word = head.rstrip(b" ").rpartition(b" ")[2]
+    if not word or (head.endswith(b" ") and not word.startswith(b"'")):
+        return None
+    return word.removeprefix(b"'").decode("utf-8", "backslashreplace")
 
 
 def _word_end(text: Array, place: int, line: bool) -> int:
