@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -24,7 +24,8 @@ from rosenblatt.cli.options import (
     take_input,
 )
 from rosenblatt.cli.output import table
-from rosenblatt.files.features import LETTER_MARK, LETTER_SEED, estimate_collisions, murmur
+from rosenblatt.files.features import estimate_collisions
+from rosenblatt.files.names import NameTable, column_name
 from rosenblatt.files.opening import open_source
 from rosenblatt.files.options import Reading
 from rosenblatt.training.model import load_linear
@@ -40,7 +41,10 @@ from rosenblatt.training.model import load_linear
     help="Number of features with the largest weights to show.",
 )
 @option(
-    "--names", type=click.Path(), metavar="DATA", help="Data file in which to look up the names of hashed features."
+    "--names",
+    type=click.Path(),
+    metavar="DATA",
+    help="Data file in which to look up the names of hashed features, instead of those that the model has kept.",
 )
 @json_option
 @input_options
@@ -88,49 +92,22 @@ def _of_model(path: str, top: int, data: str | None) -> dict[str, Any]:
         "reason": training.get("reason"),
         "bias": model.b.tolist(),
     }
-    facts["top"] = _top_features(model, _names(model, data), top)
+    name_of = model.name_of() if data is None or model.feature_names else _names_in(model, data)
+    facts["top"] = _top_features(model, name_of, top)
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _names(model: Any, data: str | None) -> dict[int, str]:
-    """Return the names of columns: from the model, or those in a data file that are hashed to each column."""
-    if model.feature_names:
-        return dict(enumerate(model.feature_names))
-    if data is None:
-        return {}
+def _names_in(model: Any, data: str) -> Callable[[int], str]:
+    """Return a function from columns to the names in a data file that are hashed to them."""
     reading = Reading.from_json((model.origin or {}).get("reading"))
-    exact = replace(reading.features, dictionary=True, bits=max(reading.features.bits, MOST_NAMES_BITS))
-    source = open_source([data], reading=replace(reading, features=exact), labels="optional")
-    counts: Counter[int] = Counter()
-    for chunk in source:
-        counts.update(chunk.table.matrix().indices.tolist())
-    names: dict[int, list[tuple[int, str]]] = {}
-    for column, name in enumerate(source.names or ()):
-        names.setdefault(column_of(name, reading), []).append((-counts[column], name))
-    # Names that share a column share its weight; the most frequent comes first.
-    return {column: " | ".join(name for _, name in sorted(own)[:3]) for column, own in names.items()}
+    found = NameTable(1 << MOST_NAMES_BITS)
+    for chunk in open_source([data], reading=reading, labels="optional", named=True):
+        found.add(chunk.named)
+    names = found.commonest()
+    return lambda column: names.get(column) or column_name(reading, column)
 
 
-def column_of(name: str, reading: Any) -> int:
-    """Return the column to which the name of a feature is hashed (docs/reference/features.md)."""
-    encoded, seed = name.encode("utf-8", "surrogateescape"), 0
-    if reading.format == "vw":
-        space, _, encoded = encoded.rpartition(b"^")
-        seed = (int(space) if space.isdigit() else murmur(space)) if space else 0
-        hashed = int(encoded) + seed if encoded.isdigit() else murmur(encoded, seed)
-        return int(hashed & (reading.features.n_columns - 1))
-    # The longest matching column name, because one may be a prefix of another.
-    columns = [column.name.encode("utf-8", "surrogateescape") for column in reading.columns]
-    prefixes = [column for column in columns if encoded.startswith(column + b"=")]
-    if prefixes:
-        prefix = max(prefixes, key=len)
-        encoded, seed = encoded[len(prefix) + 1 :], murmur(prefix)
-    if encoded.startswith(LETTER_MARK) and reading.features.letters is not None:
-        encoded, seed = encoded[len(LETTER_MARK) :], murmur(LETTER_SEED, seed)
-    return int(murmur(encoded, seed) & (reading.features.n_columns - 1))
-
-
-def _top_features(model: Any, names: dict[int, str], top: int) -> dict[str, list[list[Any]]]:
+def _top_features(model: Any, name_of: Callable[[int], str], top: int) -> dict[str, list[list[Any]]]:
     """Return the features with the largest weights for each label; two labels share one weight vector."""
     labels = [str(plain(label)) for label in model.classes]
     if model.W.shape[0] == 1:
@@ -143,7 +120,7 @@ def _top_features(model: Any, names: dict[int, str], top: int) -> dict[str, list
     for label, weights in sides.items():
         size = min(top, int((weights > 0).sum()))
         best = np.argsort(-weights, kind="stable")[:size]
-        features[label] = [[names.get(int(column), f"column {column}"), float(weights[column])] for column in best]
+        features[label] = [[name_of(int(column)), float(weights[column])] for column in best]
     return features
 
 

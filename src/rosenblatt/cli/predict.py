@@ -30,6 +30,7 @@ from rosenblatt.cli.options import (
 )
 from rosenblatt.cli.predictions import WRITERS, Columns, Predictions, format_of
 from rosenblatt.storage.atomic import Beside
+from rosenblatt.training.explanation import explain_rows
 from rosenblatt.training.model import LinearModel, load_linear
 
 
@@ -49,6 +50,12 @@ from rosenblatt.training.model import LinearModel, load_linear
 @option("--scores", is_flag=True, help="Write the score of each class after the label.")
 @option("--proba", is_flag=True, help="Write the probability of each class: logistic or calibrated models.")
 @option("--id", metavar="NAME", help="Write the value of this column beside the prediction; tags of VW files always.")
+@option(
+    "--explain",
+    type=click.IntRange(1),
+    metavar="K",
+    help="Write why: the score of each class as a sum of its K largest contributions, the others, and the bias.",
+)
 @option("--no-labels", is_flag=True, help="The files have no labels. Otherwise labels may be missing.")
 @quiet_option
 @reuse_options
@@ -61,6 +68,7 @@ def predict(files: tuple[str, ...], model: str, **options: Any) -> None:
     rosenblatt predict new-mails.csv --model spam.model
     rosenblatt predict - --model spam.model --scores < new-mails.csv
     rosenblatt predict new-mails.csv --model spam.model --proba --id number --output predicted.csv
+    rosenblatt predict new-mails.csv --model spam.model --explain 5
     """  # noqa: D301
     quiet, scores, proba = options.pop("quiet"), options.pop("scores"), options.pop("proba")
     options["labels"] = "none" if options.pop("no_labels") else "optional"
@@ -81,9 +89,10 @@ def predict(files: tuple[str, ...], model: str, **options: Any) -> None:
         loaded.require_probabilities()
     if options["id"] is not None:
         options["id"] = position_or_name(options["id"])
-    with open_like(loaded, files, tags=True, **options) as source, _opened(output) as stream:
-        columns = _columns(loaded, source, scores, proba)
-        write(stream, _predictions(loaded, source, columns), columns)
+    top = options.pop("explain")
+    with open_like(loaded, files, tags=True, named=top is not None, **options) as source, _opened(output) as stream:
+        columns = _columns(loaded, source, scores, proba)._replace(explanation=top is not None)
+        write(stream, _predictions(loaded, source, columns, top), columns)
         report_problems(source, quiet)
 
 
@@ -112,13 +121,14 @@ def _columns(model: LinearModel, source: Any, scores: bool, proba: bool) -> Colu
     return Columns(labels, with_id, scored if scores else [], names if proba else [])
 
 
-def _predictions(model: LinearModel, source: Any, columns: Columns) -> Iterator[Predictions]:
-    """Yield the predictions of each chunk of a source."""
+def _predictions(model: LinearModel, source: Any, columns: Columns, top: int | None) -> Iterator[Predictions]:
+    """Yield the predictions of each chunk of a source, with the `top` contributions to each if that is a number."""
     weights = replace(model, origin=None)  # the rows of the source are scaled already
     for chunk in source:
         matrix = matrix_of(weights, chunk.table)
+        why = None if top is None else list(explain_rows(weights, chunk.table.rows, chunk.named, top))
         if not model.classes.size:
-            yield Predictions(weights.scores(matrix).tolist(), chunk.id)
+            yield Predictions(weights.scores(matrix).tolist(), chunk.id, explanation=why)
             continue
         class_scores = weights.class_scores(matrix)
         yield Predictions(
@@ -126,4 +136,5 @@ def _predictions(model: LinearModel, source: Any, columns: Columns) -> Iterator[
             chunk.id,
             class_scores.tolist() if columns.scores else None,
             model.probabilities(class_scores).tolist() if columns.probabilities else None,
+            why,
         )

@@ -13,6 +13,10 @@ import click
 
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.files.formats import listed
+from rosenblatt.text import count
+from rosenblatt.training.explanation import Explanation
+
+MOST_CLASSES = 3  # that plain lines explain; the other formats explain all
 
 
 class Predictions(NamedTuple):
@@ -22,6 +26,7 @@ class Predictions(NamedTuple):
     id: list[Any] | None = None  # None where a row has none
     scores: list[list[float]] | None = None  # of the classes in `Columns.scores`
     probabilities: list[list[float]] | None = None  # of the classes in `Columns.probabilities`
+    explanation: list[Explanation] | None = None
 
 
 class Columns(NamedTuple):
@@ -31,12 +36,14 @@ class Columns(NamedTuple):
     id: bool  # whether rows have ids
     scores: list[str]  # the classes whose scores are written
     probabilities: list[str]  # the classes whose probabilities are written
+    explanation: bool = False
 
     @property
     def names(self) -> list[str]:
         """The names of all columns."""
         numbers = [*(f"proba_{name}" for name in self.probabilities), *(f"score_{name}" for name in self.scores)]
-        return [*(["id"] if self.id else []), "prediction", *numbers]
+        why = ["explanation"] if self.explanation else []
+        return [*(["id"] if self.id else []), "prediction", *numbers, *why]
 
 
 def _rows(batch: Predictions) -> Iterator[list[Any]]:
@@ -45,15 +52,25 @@ def _rows(batch: Predictions) -> Iterator[list[Any]]:
     if batch.id is not None:
         parts.insert(0, [[one] for one in batch.id])
     parts += [part for part in (batch.probabilities, batch.scores) if part is not None]
+    if batch.explanation is not None:
+        parts.append([["; ".join(why.lines())] for why in batch.explanation])
     for row in zip(*parts, strict=True):
         yield [value for part in row for value in part]
 
 
 def lines_of(batch: Predictions) -> Iterator[str]:
-    """Yield a line for each row: the prediction, probabilities and scores between tabs, and the id if there is one."""
+    """Yield a line for each row: the prediction, probabilities and scores between tabs, and the id if there is one.
+
+    Explanations follow on lines that begin with two spaces, for the classes with the highest scores.
+    """
     ids = batch.id if batch.id is not None else [None] * len(batch.label)
-    for values, one in zip(_rows(batch._replace(id=None)), ids, strict=True):
+    for k, (values, one) in enumerate(zip(_rows(batch._replace(id=None, explanation=None)), ids, strict=True)):
         yield "\t".join([str(value) for value in values] + ([] if one is None else [str(one)])) + "\n"
+        if batch.explanation is not None:
+            why = batch.explanation[k].lines()
+            yield from (f"  {line}\n" for line in why[:MOST_CLASSES])
+            if len(why) > MOST_CLASSES:
+                yield f"  ... {count(len(why) - MOST_CLASSES, 'more class', 'more classes')}\n"
 
 
 def write_lines(stream: TextIO, batches: Iterator[Predictions], columns: Columns) -> None:
@@ -71,6 +88,8 @@ def objects_of(batch: Predictions, columns: Columns) -> Iterator[str]:
             row["probabilities"] = dict(zip(columns.probabilities, batch.probabilities[k], strict=True))
         if batch.scores is not None:
             row["scores"] = dict(zip(columns.scores, batch.scores[k], strict=True))
+        if batch.explanation is not None:
+            row["explanation"] = batch.explanation[k].to_dict()
         yield json.dumps(row, ensure_ascii=False, default=str) + "\n"
 
 
@@ -102,6 +121,8 @@ def write_parquet(stream: Any, batches: Iterator[Predictions], columns: Columns)
 
     first = next(batches, None)
     types = dict.fromkeys(columns.names, pyarrow.float64()) | {"prediction": type_of(columns.labels)}
+    if columns.explanation:
+        types["explanation"] = pyarrow.string()
     if columns.id:
         types["id"] = pyarrow.string() if first is None else type_of(first.id or [])
     schema = pyarrow.schema(list(types.items()))

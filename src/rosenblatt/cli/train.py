@@ -114,6 +114,14 @@ CALIBRATION_HOLDOUT = 10
 )
 @training_option("--resume", is_flag=True, help="Continue from the checkpoint, if any.")
 @training_option(
+    "--keep-names",
+    type=click.IntRange(0),
+    default=20_000,
+    show_default=True,
+    metavar="N",
+    help="Keep up to N names of hashed features, from the first rows, in the model; info prints them.",
+)
+@training_option(
     "--dask",
     metavar="ADDRESS",
     common=False,
@@ -177,6 +185,7 @@ class _Training:
         self.resume, self.warned = options.pop("resume"), False
         self.interruption = Interruption()
         self.source = stack.enter_context(self._open(options))
+        self.names = self.source.first_names(options.pop("keep_names"))
         self.temporary: str | None = self.cache if self.removes_cache else None
         validation, holdout = options.pop("validation"), options.pop("holdout")
         self.calibrates = options.pop("calibrate")
@@ -278,6 +287,8 @@ class _Training:
             self.source.find_encoding()
         if self.source.utf8 is not None:
             origin["utf8"] = self.source.utf8
+        if self.names.name:
+            origin["names"] = self.names.to_json()
         model = outcome.model(origin=origin)
         if names is None:
             return model
@@ -400,6 +411,9 @@ def _train_on_shards(options: dict[str, Any]) -> None:
     model = fitted._stream.model()
     check_class_weight(weight, model.classes)
     origin = {"reading": reading["reading"].to_json(), "training": training, "utf8": reading["utf8"]}
+    kept = open_source(paths, reading=reading["reading"], utf8=reading["utf8"]).first_names(options["keep_names"])
+    if kept.name:
+        origin["names"] = kept.to_json()
     replace(model, origin=origin, feature_names=names or ()).save(path)
     if options["as_json"]:
         print_json({"model": path, "seconds": fitted.run_.seconds, "labels": model.classes.tolist()} | training)

@@ -31,6 +31,7 @@ class Chunk(NamedTuple):
     weight: Array | None = None  # (n_rows,) sample weights; None: all are one
     after: Position | None = None  # the place after these rows, where reading can continue
     id: list[Any] | None = None  # of each row, if the source was asked for them
+    named: Any = None  # NamedRows, if the source was asked for them
 
 
 class Source(Protocol):

@@ -101,7 +101,7 @@ def to_bytes(text: str) -> bytes:
 def murmur(name: bytes, seed: int = 0) -> int:
     """Return the 32 bits of MurmurHash3 of some bytes."""
     text = np.frombuffer(name + b"\n", np.uint8)
-    # The same types as in `_hashed`: the loop is compiled once.
+    # The same types as in `hashed`: the loop is compiled once.
     column = np.empty(1, np.int32)
     spans = np.zeros(1, np.int32), np.array([len(name)], np.int32)
     tokens.hash_spans(text, *spans, np.array([seed], np.uint32), 0xFFFFFFFF, column)
@@ -279,12 +279,12 @@ def assemble(
 ) -> Csr:
     """Return the sparse rows of pieces; names are hashed, or have the columns of a dictionary."""
     if dictionary is None:
-        pieces = _hashed(pieces, options.n_columns - 1)
+        pieces = hashed(pieces, options.n_columns - 1)
         if options.cross:
             pieces = [_valued(piece, options) for piece in pieces]
             pieces += _crosses(pieces, options)
-    elif pieces[0].column is None:
-        pieces = _named([*pieces, *_named_crosses(pieces, options)] if options.cross else pieces, dictionary)
+    elif pieces[0].text is not None:
+        pieces = named([*pieces, *_named_crosses(pieces, options)] if options.cross else pieces, dictionary)
     if len(pieces) == 1 and pieces[0].value is None:
         return _counted(pieces[0], options, normalise)
     parts = [_counted(piece, options) for piece in pieces]
@@ -294,7 +294,7 @@ def assemble(
     return rows
 
 
-def _hashed(pieces: list[Piece], mask: int) -> list[Piece]:
+def hashed(pieces: list[Piece], mask: int) -> list[Piece]:
     """Return the pieces with hashed columns."""
     done = []
     for piece in pieces:
@@ -308,7 +308,7 @@ def _hashed(pieces: list[Piece], mask: int) -> list[Piece]:
     return done
 
 
-def _named(pieces: list[Piece], dictionary: Dictionary) -> list[Piece]:
+def named(pieces: list[Piece], dictionary: Dictionary) -> list[Piece]:
     """Return the pieces with the columns of a dictionary, which sees the names in the order of the rows."""
     n_rows = pieces[0].indptr.size - 1
     full = [full_names(piece.text, piece.start, piece.end, piece.group, piece.prefixes) for piece in pieces]
@@ -419,7 +419,7 @@ def _crosses(pieces: list[Piece], options: FeatureOptions, names: _Names | None 
 def _named_crosses(pieces: list[Piece], options: FeatureOptions) -> list[Piece]:
     """Return a piece for each cross, with names instead of columns."""
     known = Dictionary(1 << MOST_BITS)
-    pieces = _named(pieces, known)
+    pieces = named(pieces, known)
     # Columns in the order of the names, so that the name of a pair does not depend on the rows before.
     own = known.names()
     order = np.array(sorted(range(len(own)), key=own.__getitem__), np.int64)

@@ -90,13 +90,14 @@ class Inputs:
     def sample(self, number: int = 0) -> Sample:
         """Return the start of a file, unpacked; more of it if the lines are long."""
         path, size = self.paths[number], SAMPLE_BYTES
-        start = self._start(path, size)
+        start = self.start(path, size)
         while len(start) == size < MOST_SAMPLE_BYTES and start.count(b"\n") < FEWEST_LINES:
             size *= 8
-            start = self._start(path, size)
+            start = self.start(path, size)
         return Sample(start, path)
 
-    def _start(self, path: FilePath, size: int) -> bytes:
+    def start(self, path: FilePath, size: int) -> bytes:
+        """Return the first bytes of a file, unpacked."""
         if self.standard_input is not None and path == STANDARD_INPUT:
             return unpacked_start(self.standard_input.start(size), size)
         with open_unpacked(path) as (stream, _):

@@ -264,6 +264,8 @@ class Opening:
         Size of chunks in bytes of text, or exactly in rows. The rows do not depend on it.
     threads : int
         Threads that parse ahead of the consumer.
+    named : bool
+        Whether the chunks have the names of the features of each row.
     id : str or int, optional
         Name or position of a column of a table whose values the chunks have, as they are in the file.
     tags : bool
@@ -290,6 +292,7 @@ class Opening:
     chunk_bytes: int = CHUNK_BYTES
     chunk_rows: int | None = None
     threads: int = 2
+    named: bool = False
     id: str | int | None = None
     tags: bool = False
     cache: FilePath | None = None

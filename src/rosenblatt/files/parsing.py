@@ -88,6 +88,7 @@ class Parsed(NamedTuple):
     weight: Array | None = None
     missing: int = 0  # number of missing values
     id: list[Any] | None = None  # of each row: its tag, or the value of a column, if asked for
+    named: Any = None  # NamedRows, if asked for
 
 
 class Parser(ABC):

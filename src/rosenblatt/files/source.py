@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from io import BufferedReader, BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,14 +20,16 @@ from rosenblatt.files.cache import FAULTS, RowCache
 from rosenblatt.files.chunks import Chunk, Position, ReadProblems, ReadProgress, from_row, inspected, recut
 from rosenblatt.files.entries import mark_columns
 from rosenblatt.files.features import Dictionary, check_names
+from rosenblatt.files.names import BLOCK_BYTES, NO_NAMES, KeptNames, NamedRows, first_names, is_hashed, with_names
 from rosenblatt.files.options import Opening
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser, is_utf8
-from rosenblatt.files.streams import FileBlock, in_order
+from rosenblatt.files.streams import STANDARD_INPUT, BlockReader, FileBlock, in_order
 from rosenblatt.files.tables import Scaling
 
 if TYPE_CHECKING:
     from rosenblatt.files.opening import Inputs
 
+STANDARD_INPUT_BYTES = 1 << 22  # from which names are kept
 TRAINING = -1  # the number of the file, for the files that a model was trained on
 
 
@@ -185,6 +189,30 @@ class FileSource:
         """Add a note to the problems."""
         self.problems = self.problems._replace(notes=(*self.problems.notes, note))
 
+    # ---------------------------------------------------------------------------------------------------------- names
+
+    def first_names(self, most: int, before: KeptNames = NO_NAMES) -> KeptNames:
+        """Return up to `most` names of hashed features from the first rows of the files, and those before.
+
+        The start of standard input is read, and kept for the pass to come.
+        """
+        if not most or not is_hashed(self.reading):
+            return before
+        return first_names(self._starts(), most, before)
+
+    def _starts(self) -> Iterator[tuple[Parser, Any]]:
+        """Yield blocks from the start of the files; of standard input only its first bytes."""
+        for parser, path in zip(self.parsers, self.inputs.paths, strict=True):
+            own: Parser = copy(parser)
+            own.skip = True  # the pass to come reports faults
+            reader: BlockReader = own.reader(self.inputs, path, BLOCK_BYTES)
+            if path == STANDARD_INPUT:
+                start = self.inputs.start(path, STANDARD_INPUT_BYTES)
+                whole = start[: own.record_end(np.frombuffer(start, np.uint8))]
+                reader.open_path = _from_memory(whole)
+            for block in reader.blocks(own.layout.offset):
+                yield own, block.text
+
     # ------------------------------------------------------------------------------------------------------- encoding
 
     @property
@@ -282,6 +310,11 @@ class FileSource:
         self.problems, self.dictionary, self.scaling = found, dictionary, scaling
 
 
+def _from_memory(content: bytes) -> Callable[[Any], Any]:
+    """Return a function that opens some bytes, whatever the path."""
+    return lambda _: BufferedReader(BytesIO(content))
+
+
 class _Pass:
     """One reading of the files of a source, from a position on."""
 
@@ -334,7 +367,7 @@ class _Pass:
             row, line = row + parsed.label.size, line + parsed.lines
             after = Position(row, file + 1) if block.last else Position(row, file, block.end, line)
             if parsed.label.size:
-                yield Chunk(table, parsed.label, parsed.weight, after, parsed.id)
+                yield Chunk(table, parsed.label, parsed.weight, after, parsed.id, parsed.named)
         if source.dictionary is not None and source.dictionary.left_out:
             full = f"The dictionary is full: {source.dictionary.left_out} entries of further names were left out."
             source.note(f"{full} Pass more bits, or hash the names.")
@@ -346,7 +379,11 @@ class _Pass:
         """
         file, block = numbered
         parser, made = self.source.parsers[file], None
-        parsed = parser.parse(block.text)
+        if self.source.opening.named:
+            parsed = with_names(parser).parse(block.text)
+            parsed = parsed._replace(named=NamedRows(parser, parsed, self.source.known_names))
+        else:
+            parsed = parser.parse(block.text)
         if not self._in_order:
             made, parsed = self._table(parser.rows(parsed)), parsed._replace(pieces=[], numbers=None)
         utf8 = is_utf8(block.text) if self.source.has_words and not self.source.typed[file] else None

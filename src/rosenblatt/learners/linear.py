@@ -18,6 +18,7 @@ from rosenblatt.data.labels import as_classes, as_names, as_weights, labels_of, 
 from rosenblatt.data.matrices import as_dense, sp
 from rosenblatt.data.survey import Survey, choose_padding, survey, warn_of_scale
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
+from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.learners.base import (
     Estimator,
@@ -39,9 +40,10 @@ from rosenblatt.storage.checks import check_record
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count, listed, short_repr
 from rosenblatt.training.algorithm import Algorithm, copy_state, start_state
+from rosenblatt.training.explanation import Explanation, by_place, explain, row_entries
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.multiclass import by_pairs, class_costs, coding_matrix, decision, make_task, winners
-from rosenblatt.training.named_rows import is_dict, row_names
+from rosenblatt.training.named_rows import by_names, is_dict, row_names
 from rosenblatt.training.plan import Plan, Run
 from rosenblatt.training.record import Recorder, Recording
 from rosenblatt.training.runner import Job, Validation, run
@@ -426,18 +428,38 @@ class EpochLearner(Estimator):
             x = x.to_dict() if row_names(x) else x
         if stream.columns is not None or "feature_names_in_" not in self.__dict__ or not is_dict(x):
             return x
-        names = self.__dict__["feature_names_in_"].tolist()
-        unknown = x.keys() - set(names)
-        if unknown:
-            raise InvalidInput(
-                f"x has features that the model does not have: {listed(sorted(map(str, unknown)))}. Leave them out, or "
-                "start a stream with dicts, which takes new features."
-            )
-        return np.array([x.get(name, 0.0) for name in names], dtype=np.float64)
+        return by_names(x, self.__dict__["feature_names_in_"].tolist())
 
     def _one_row(self, x: Any) -> Table:
         """Return a single row as a table, to predict from."""
         return self._stream.row_table(self._by_names(self._stream, x))
+
+    # ---------------------------------------------------------------------------------------------------- explanations
+
+    @steady
+    def explain(self, x: Any, top: int | None = None) -> Explanation:
+        """Return the scores of one row as sums over its features.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, row of a data frame, or dict from names to numbers
+        top : int, optional
+            How many contributions to list, the largest first; the others are added up. By default all.
+
+        Returns
+        -------
+        Explanation
+            Prints as a line for each class: ``spam 6.1 = prize 3.2, money 2.1, bias -0.6``.
+        """
+        check_is_fitted(self)
+        return self._explained(self._stream.hyperplanes(), x, top)
+
+    def _explained(self, planes: Hyperplanes, x: Any, top: int | None) -> Explanation:
+        whole = len(getattr(x, "shape", ())) == 2  # a frame, or a matrix, of one row
+        table = self._check_rows(x, reset=False)[0] if whole else self._one_row(x)
+        stream, entries = self._stream, row_entries(table, by_place(getattr(self, "feature_names_in_", ())))
+        touched = Hyperplanes(planes.W[: stream.known, entries.column], planes.b[: stream.known])
+        return explain(touched, stream.classes, stream.settings.multiclass, entries, top)
 
     # ------------------------------------------------------------------------------------------------------------ files
 

@@ -25,6 +25,7 @@ from rosenblatt.learners.soft_margin import SoftMargin
 from rosenblatt.storage.checks import check_array, check_classes, shape_of
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import rounded_up
+from rosenblatt.training.explanation import Explanation
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.multiclass import coding_matrix, count_problems, decision, make_task, winners
 from rosenblatt.training.plan import Run
@@ -312,6 +313,24 @@ class MaximumMargin(ClassifierMixin, Estimator):
         return found
 
     predict_proba = available_when(without_probabilities)(without_probabilities)
+
+    @steady
+    def explain(self, x: Any, top: int | None = None) -> Explanation:
+        """Return the scores of one row as sums over its features, as `Perceptron.explain` does.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, row of a data frame, or dict from names to numbers
+        top : int, optional
+            How many contributions to list, the largest first; the others are added up. By default all.
+
+        Returns
+        -------
+        Explanation
+        """
+        check_is_fitted(self)
+        self._check_weights()
+        return self._named_model().explain(x, top)
 
     def distance(self, X: Any) -> Array:
         """Return the signed distance (w.x + b) / |w| of each row from each hyperplane.

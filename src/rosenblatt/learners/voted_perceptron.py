@@ -27,6 +27,7 @@ from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.storage.checks import check_array, check_rows, shape_of
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.training.algorithm import Algorithm, EpochArgs, Row, refuse_replaced
+from rosenblatt.training.explanation import Explanation
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.plan import Run
@@ -478,6 +479,32 @@ class VotedPerceptron(LinearClassifier):
         array of shape (n_samples,)
         """
         return self._elect(self._class_scores(X, choose_aggregate(aggregate, "vote", AGGREGATES)))
+
+    @steady
+    def explain(self, x: Any, top: int | None = None, aggregate: str | None = None) -> Explanation:
+        """Return the scores of one row as sums over its features, by the average or by the last vector.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, or row of a data frame
+        top : int, optional
+            How many contributions to list, the largest first; the others are added up. By default all.
+        aggregate : {"average", "last"}
+            The vote itself is not a sum over features.
+
+        Returns
+        -------
+        Explanation
+        """
+        check_is_fitted(self)
+        stream = self._voted_stream()
+        if choose_aggregate(aggregate, "vote", AGGREGATES) == "vote":
+            raise InvalidInput(
+                "The vote of many vectors is not a sum over features. Pass aggregate='average' or aggregate='last'."
+            )
+        model = stream.model()
+        planes = stream.hyperplanes() if aggregate == "last" else Hyperplanes(np.asarray(model.W), model.b)
+        return self._explained(planes, x, top)
 
     def vectors(self, problem: int = 0) -> Iterator[tuple[Array, float, int]]:
         """Yield the weight vectors that vote, in the order of training.

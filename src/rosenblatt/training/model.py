@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, cast
 
@@ -18,6 +18,7 @@ from rosenblatt.storage.registry import expect, stored
 from rosenblatt.storage.sparse import SparseArray
 from rosenblatt.text import brief, count, did_you_mean, listed, short_repr
 from rosenblatt.training.calibration import Sigmoids, probabilities
+from rosenblatt.training.explanation import Explanation, by_place, explain, row_entries
 from rosenblatt.training.multiclass import MULTICLASS, count_problems, decision, winners
 from rosenblatt.training.scores import scores
 
@@ -42,6 +43,11 @@ def check_model(model: LinearModel) -> None:
         check_classes(model.classes)
     expect(all(isinstance(name, str) for name in model.feature_names), "feature_names are not names")
     expect(model._scaling is None or _is_scaling(model._scaling), "its scaling of columns is invalid")
+    if "names" in (model.origin or {}):
+        from rosenblatt.files.names import KeptNames  # imported here: few models have names of hashed columns
+
+        last = max(KeptNames.from_json((model.origin or {})["names"]).column, default=0)
+        expect(last < model.W.shape[1], "it has names of columns that it does not have")
     calibration, columns = (model.origin or {}).get("calibration"), 1 if model.classes.size == 2 else model.classes.size
     sound = calibration is None or (_is_scaling(calibration) and len(calibration[0]) == columns)
     expect(sound, "its calibration is invalid")
@@ -74,8 +80,8 @@ class LinearModel:
     feature_names : tuple of str
         Names of the features; empty where they have none.
     origin : dict or None
-        Of a model from data files: how these were read, and how it was trained, as plain values. Rows are scaled as
-        those of the files were.
+        Of a model from data files: how these were read, how it was trained, and names of hashed features, as plain
+        values. Rows are scaled as those of the files were.
 
     Examples
     --------
@@ -126,21 +132,14 @@ class LinearModel:
             return self._sparse_scores(X)
         values = finite_values(X)
         self._check_width(values.shape[1])
-        if self._scaling is not None:
-            from rosenblatt.files.tables import Scaler  # imported here: few models have one
-
-            values = Scaler(values.shape[1], self._scaling).scaled(values)
+        values = self._scaled(values)
         dtype = np.result_type(values.dtype, self.W.dtype)
         return np.asarray(values @ np.asarray(self.W, dtype).T + self.b.astype(dtype, copy=False))
 
     def _sparse_scores(self, X: Any) -> Array:
         from rosenblatt.data.table import as_sparse_table  # imports SciPy
 
-        if self._scaling is not None:
-            raise InvalidInput(
-                "The model was trained on standardised columns, but X is sparse. Pass X.toarray(), or files "
-                "to rosenblatt predict."
-            )
+        self._refuse_scaling()
         table = as_sparse_table(X, to_score=True)
         self._check_width(table.shape[1])
         dtype, W = np.result_type(table.dtype, self.W.dtype), self.W
@@ -150,6 +149,21 @@ class LinearModel:
             rows = Csr(data, W.places(indices), indptr)
             table, W = replace(table, rows=rows, shape=(table.shape[0], W.block.shape[1])), W.block
         return scores(table, Hyperplanes(np.asarray(W, dtype=dtype, order="A"), self.b.astype(dtype)))
+
+    def _scaled(self, values: Array) -> Array:
+        """Return dense rows as those that the model was trained on were scaled."""
+        if self._scaling is None:
+            return values
+        from rosenblatt.files.tables import Scaler  # imported here: few models have one
+
+        return Scaler(values.shape[1], self._scaling).scaled(values)
+
+    def _refuse_scaling(self) -> None:
+        if self._scaling is not None:
+            raise InvalidInput(
+                "The model was trained on standardised columns, but X is sparse. Pass X.toarray(), or files "
+                "to rosenblatt predict."
+            )
 
     @property
     def _scaling(self) -> Any:
@@ -208,6 +222,53 @@ class LinearModel:
         if self.classes.size == 1:
             return np.repeat(self.classes, class_scores.shape[0])
         return self.classes[winners(class_scores)]
+
+    def explain(self, x: Any, top: int | None = None) -> Explanation:
+        """Return the scores of one row as sums over its features.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, row of a data frame, or dict from names to numbers
+        top : int, optional
+            How many contributions to list, the largest first; the others are added up. By default all.
+
+        Returns
+        -------
+        Explanation
+            Values of standardised columns are shown as they are in x.
+        """
+        from rosenblatt.training.named_rows import array_table, by_names, is_dict, row_names  # imports SciPy
+
+        if row_names(x) and self.feature_names:
+            x = x.to_dict()
+        if is_dict(x):
+            if not self.feature_names:
+                raise InvalidInput("x is a dict, but the features of the model have no names. Pass an array.")
+            x = by_names(x, self.feature_names)
+        if hasattr(x, "tocsr"):
+            self._refuse_scaling()
+            scaled = shown = x
+        else:
+            self._check_names(column_names(x))
+            shown = finite_values(x if len(getattr(x, "shape", ())) == 2 else [x])
+            self._check_width(shown.shape[1])
+            scaled = self._scaled(shown)
+            if shown.shape[0] == 1:
+                scaled, shown = scaled[0], shown[0]
+        table = array_table(scaled, self.W.shape[1])
+        entries = row_entries(table, self.name_of())
+        if self._scaling is not None:
+            entries = entries._replace(shown=shown[entries.column].tolist())
+        planes = Hyperplanes(self.W[:, entries.column], self.b)
+        return explain(planes, self.classes, self.multiclass, entries, top)
+
+    def name_of(self) -> Callable[[int], str]:
+        """Return a function from columns to their names, as far as they are known; else to a number."""
+        if self.feature_names or "reading" not in (self.origin or {}):
+            return by_place(self.feature_names)
+        from rosenblatt.files.names import known_names  # imported here: only for models of files
+
+        return known_names(self.origin or {})
 
     @property
     def sigmoids(self) -> Sigmoids | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from operator import itemgetter
 from struct import Struct
@@ -15,6 +15,7 @@ from rosenblatt.data.matrices import sp, unmasked
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput
+from rosenblatt.text import listed
 
 Array = npt.NDArray[Any]
 
@@ -128,6 +129,17 @@ def row_names(x: Any) -> tuple[str, ...]:
     """Return the names in a row of a data frame (a pandas Series); none if they are not all texts."""
     names = tuple(x.index) if hasattr(x, "to_dict") and hasattr(x, "index") else ()
     return names if all(isinstance(name, str) for name in names) else ()
+
+
+def by_names(x: Mapping[str, float], names: Sequence[str]) -> Array:
+    """Return a dict as an array of the values of these names; a name that it lacks counts as zero."""
+    unknown = x.keys() - set(names)
+    if unknown:
+        raise InvalidInput(
+            f"x has features that the model does not have: {listed(sorted(map(str, unknown)))}. Leave them out, or "
+            "start a stream with dicts, which takes new features."
+        )
+    return np.array([x.get(name, 0.0) for name in names], dtype=np.float64)
 
 
 def array_table(x: Any, features: int | None) -> Table:

@@ -419,8 +419,6 @@ class VwParser(Parser):
         piece = Piece(indptr[: rows + 1], value=value[:entries], column=column[:entries])
         if named or crossed:
             piece = _with_names(piece, text, spans[:entries], spaces[1 : 1 + spaces[0, 0]])
-        if named:
-            piece = piece._replace(column=None)
         refused = RefusedRows(rows, faults)
         self._read_values(text, others, piece, line, refused)
         labels: Array = np.full(rows, np.nan)
