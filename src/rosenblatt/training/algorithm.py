@@ -149,6 +149,7 @@ class Algorithm:
     # Whether the weights that predict are computed from the state, as an average is, rather than stored in it.
     derives_weights: bool = False
     needs_epoch_end: bool = False  # whether `end_epoch` must be called with all rows of an epoch
+    penalised: bool = False  # whether the objective includes a penalty
     # Loss of zero weights on a row, for a target of one; infinite if a growing loss is harmless.
     zero_loss: float = np.inf
     remedy: str = "scale the data, for example with StandardScaler"  # advice against weights that diverge

@@ -74,7 +74,7 @@ class LinearRunner(EpochRunner):
         super().__init__(plan, problems, multiclass, names)
         self.algorithm, self.bias, self.pool = algorithm, bias, pool
         self.converges_when_clean = algorithm.converges_when_clean
-        self.zero_loss, self.remedy = algorithm.zero_loss, algorithm.remedy
+        self.zero_loss, self.remedy, self.penalised = algorithm.zero_loss, algorithm.remedy, algorithm.penalised
         self.predictor = algorithm.predictor or self.predictor
         # A constant rate only scales weights that start at zero. The run uses rate one, whose sums of integers are
         # exact: rounding with 0.1 would break ties that the algorithm depends on.
@@ -144,11 +144,6 @@ class LinearRunner(EpochRunner):
         return self._planes
 
     @property
-    def penalised(self) -> bool:  # type: ignore[override]
-        """Whether the objective includes a penalty."""
-        return not isinstance(self._penalty, float)
-
-    @property
     def radius(self) -> float:
         """Largest norm of a row so far, the constant of the bias included."""
         return math.sqrt(self.largest + self.bias)
@@ -159,7 +154,7 @@ class LinearRunner(EpochRunner):
         figures = stats.mistakes if self.plan.batch else stats.loss
         if not self.penalised:
             return [figure / self.n_rows for figure in figures]
-        values = [float(np.sum(self._penalty))] if self.joint else np.asarray(self._penalty).tolist()
+        values = [float(self._penalty.sum())] if self.joint else self._penalty.tolist()
         return [figure / self.n_rows + value for figure, value in zip(figures, values, strict=True)]
 
     def snapshot(self) -> Any:

@@ -407,6 +407,7 @@ def words_for(algorithm: Algorithm, *, regression: bool = False, batch: bool = F
 FALL, LEAST_EPOCHS = 0.95, 10
 # Margins below this share of the radius are rounding.
 LEAST_SHARE = 1e-9
+NARROW = ", and no {plane} separates the rows{share}"
 CYCLE_PROVED = (
     "no {plane} separates the rows: the weights came back to where they had been, so that the updates in between "
     "add up to zero and the run repeats itself, {every}"
@@ -532,5 +533,5 @@ def _sentence(run: Trainer, stop: Stop, bound: float, words: str) -> str:
     figures |= outlook(run.mistakes, run.losses, run.runner.beyond)
     if stop is Stop.CYCLE:
         figures["cycle"] = (CYCLE_PROVED if run.runner.cycle_proves() else CYCLE_COMPUTED).format(**figures)
-    figures["proof"] = run.runner.proof.format(**figures) if np.isfinite(share) else ""
+    figures["proof"] = NARROW.format(**figures) if np.isfinite(share) else ""
     return words.format(**figures)

@@ -99,7 +99,6 @@ class EpochRunner:
     zero_loss: float = np.inf
     remedy: str = "scale the data"  # advice against weights that diverge
     plane: str = "hyperplane"  # what separates the rows, for messages
-    proof: str = ", and no {plane} separates the rows{share}"  # template for a bound on the margin
     # Advice for rows that cannot be separated.
     beyond: str = "a kernel (KernelPerceptron) or a soft margin (SoftMargin) may help"
     names: tuple[Any, ...] = ()  # names of the parts; empty if they have none
