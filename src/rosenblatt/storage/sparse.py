@@ -176,9 +176,28 @@ def compress(array: Array) -> SparseArray | None:
         column, row = np.divmod(place, rows.shape[0])
         order = np.argsort(row.astype(np.min_scalar_type(rows.shape[0])), kind="stable")
         place, row, column = place[order], row[order], column[order]
-    starts = np.zeros(rows.shape[0] + 1, np.int64)
-    np.cumsum(np.bincount(row, minlength=rows.shape[0]), out=starts[1:])
+    starts = _starts(row, rows.shape[0])
     return SparseArray(array.shape, fill.view(flat.dtype), flat[place], column.astype(index), starts)
+
+
+def from_columns(block: Array, columns: Array, width: int) -> SparseArray | None:
+    """Return a matrix from some of its columns, sorted, and last in `block` one that is like all the others.
+
+    None if that one has several values, or if nothing is saved.
+    """
+    bits = block.view(f"u{block.itemsize}")
+    fill = bits[0, -1]
+    if np.any(bits[:, -1] != fill):
+        return None
+    row, place = np.nonzero(bits[:, :-1] != fill)
+    data, indices, starts = block[row, place], columns[place], _starts(row, block.shape[0])
+    sparse = SparseArray((block.shape[0], width), block[0, -1], data, indices, starts)
+    return sparse if data.nbytes + indices.nbytes + starts.nbytes < sparse.nbytes else None
+
+
+def _starts(row: Array, n_rows: int) -> Array:
+    """Return where each row starts among entries of sorted rows, and the end of the last."""
+    return np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n_rows))], dtype=np.int64)
 
 
 def _most_frequent(bits: Array) -> tuple[Any, float]:

@@ -35,7 +35,7 @@ from rosenblatt.training.multiclass import (
 )
 from rosenblatt.training.plan import Plan, Run, mixed
 from rosenblatt.training.runner import LinearRunner
-from rosenblatt.training.scores import scores
+from rosenblatt.training.scores import scores, used_weights
 from rosenblatt.training.stopping import Stop
 from rosenblatt.training.stream import NO_CLASSES, Learned, Settings
 from rosenblatt.training.trainer import EpochStats, RunClock, Trainer
@@ -88,8 +88,7 @@ class Outcome(NamedTuple):
 
     def model(self, **more: Any) -> LinearModel:
         """Return the weights that predict."""
-        planes = self.settings.hyperplanes(self.learned.state)
-        W, b = np.array(planes.W, order="C"), planes.b.copy()
+        W, b = used_weights(self.settings, self.learned.state)
         return LinearModel(W, b, self.learned.classes, self.settings.multiclass, **more)
 
 
@@ -443,6 +442,10 @@ class InChunks(LinearRunner):
     def fits(self, part: int, clock: RunClock) -> bool:
         """Return False: after an epoch that was cut short, the remaining rows are not read."""
         return False
+
+    def weights(self) -> tuple[Any, Array]:
+        """Return the weights at the learning rate, sparse where rows have used few of many columns."""
+        return used_weights(self.settings, self.state)
 
     @property
     def mean_loss(self) -> float:

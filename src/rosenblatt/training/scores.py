@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.memory import SURELY_THERE
 from rosenblatt.data.table import ALL_ROWS, Table, part_of
 from rosenblatt.engine.rows import Csr, Dense, Hyperplanes
 from rosenblatt.engine.scores import score
+from rosenblatt.storage.sparse import SparseArray, compress, from_columns
 from rosenblatt.training.algorithm import has_columns, order_of
 
 Array = npt.NDArray[Any]
@@ -59,7 +61,39 @@ def touched_part(state: Any, table: Table) -> tuple[Any, Table]:
     """
     assert isinstance(table.rows, Csr)
     data, indices, indptr = table.rows
-    features, order = state.W.shape[1], order_of(state.W)
-    part = (np.array(array[:, indices], order=order) if has_columns(array, features) else array for array in state)
     rows = Csr(data, np.arange(indices.size, dtype=indices.dtype), indptr)
-    return type(state)(*part), Table(rows, (table.shape[0], indices.size), table.dtype, table.largest)
+    return _columns_of(state, indices), Table(rows, (table.shape[0], indices.size), table.dtype, table.largest)
+
+
+def _columns_of(state: Any, columns: Array) -> Any:
+    features, order = state.W.shape[1], order_of(state.W)
+    part = (np.array(array[:, columns], order=order) if has_columns(array, features) else array for array in state)
+    return type(state)(*part)
+
+
+def used_weights(settings: Any, state: Any) -> tuple[Array | SparseArray, Array]:
+    """Return copies of the weights that predict and of the biases; many weights sparse, if few columns were used.
+
+    Only the weights of those columns are derived from the state: averaging all weights would touch all memory.
+    """
+    columns = _used_columns(state)
+    if columns is not None:
+        unused = np.setdiff1d(np.arange(columns.size + 1), columns)[:1].astype(columns.dtype)
+        planes = settings.hyperplanes(_columns_of(state, np.append(columns, unused)))
+        W = from_columns(planes.W, columns, state.W.shape[1])
+        if W is not None:
+            return W, planes.b.copy()
+    planes = settings.hyperplanes(state)
+    return np.array(planes.W, order="C"), planes.b.copy()
+
+
+def _used_columns(state: Any) -> Array | None:
+    """Return the columns in which a large state is not the same everywhere, sorted; None if they are most of them."""
+    features = state.W.shape[1]
+    if state.W.nbytes <= SURELY_THERE:
+        return None
+    parts = [compress(array) for array in state if has_columns(array, features)]
+    if any(part is None for part in parts):
+        return None
+    columns = np.unique(np.concatenate([part.columns for part in parts if part is not None]))
+    return columns if columns.size < features else None
