@@ -26,6 +26,7 @@ def main() -> None:
     options = parser.parse_args()
 
     # These fill CASES; late, since --help need not wait for scikit-learn.
+    import benchmarks.crosses
     import benchmarks.defaults
     import benchmarks.first_use
     import benchmarks.lab

@@ -314,16 +314,28 @@ def test_models_keep_crosses():
     assert not Reading("csv", FeatureOptions(cross="a*b"), columns=numbers).numeric
 
 
-def test_more_crosses_than_memory_holds_are_refused_with_their_numbers(tmp_path, monkeypatch):
-    monkeypatch.setattr(features, "MOST_CROSSED", 30)
-    (tmp_path / "a.txt").write_text("1\ta b c d e f g\n0\ta b c d e\n")
-    with pytest.raises(
-        InvalidInput, match="would make 31 features of 2 rows at once, 21 of the longest row, and at most 30"
-    ):
-        read(tmp_path / "a.txt", format="text", features=FeatureOptions(cross="text*text"))
-    assert (
-        len(read(tmp_path / "a.txt", format="text", features=FeatureOptions(cross="text*text"), chunk_bytes=16)[0]) == 2
-    )
+@pytest.mark.parametrize(("limit", "exact"), [("MOST_CROSSED", False), ("MOST_NAMED_CROSSES", True)])
+def test_more_crosses_than_memory_holds_are_refused_with_their_numbers(tmp_path, monkeypatch, limit, exact):
+    monkeypatch.setattr(features, limit, 40)
+    (tmp_path / "a.csv").write_text("t,u,y\na b c d e f g,u1,1\na b c d e,u2,0\n")
+    for cross, message in [
+        ("t*u", None),
+        ("t*u,t*t", "'t*t' would make 31 features of 2 rows at once, 21 of the longest row, and there is room for 28"),
+        ("t*t*t", "'t*t*t' would make 45 features of 2 rows at once, 35 of the longest row, and there is room for 40"),
+    ]:
+        options = {"columns": {"t": "text"}, "features": FeatureOptions(cross=cross, dictionary=exact)}
+        if message:
+            with pytest.raises(InvalidInput) as caught:
+                read(tmp_path / "a.csv", **options)
+            assert message in str(caught.value)
+        assert len(read(tmp_path / "a.csv", chunk_bytes=20, **options)[0]) == 2
+
+
+def test_golden_columns():
+    """Those of the page, the first of which Vowpal Wabbit printed."""
+    assert oracle.cross_column([63954, 40316]) == 121066
+    user, ad = oracle.category_column("user", "u1"), oracle.category_column("ad", "a7")
+    assert oracle.cross_column([user, ad]) == 123450
 
 
 def test_damaged_crosses_of_a_reading_read_nothing_outside(tmp_path):

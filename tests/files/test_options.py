@@ -30,6 +30,7 @@ from rosenblatt.files.options import Column, FeatureOptions, Reading, as_count, 
         ("lowercase", "no"),
         ("normalise", "l2"),
         ("standardise", None),
+        ("cross", "user"),
     ],
 )
 def test_features_that_cannot_be_made_are_refused_by_name(name, value):
@@ -84,7 +85,10 @@ VALUES = {
     "counts": "binary",
     "normalise": True,
     "standardise": True,
+    "cross": ("t*t",),
 }
+# Crosses by the names that each file has.
+CROSSES = {"a.vw": ("a*b",), "a.txt": ("text*text",), "numbers.csv": ("x*z",)}
 
 
 OTHERS = [f"other{one.endings[0]}" for one in ALL.values() if one.endings and f"a{one.endings[0]}" not in SAMPLES]
@@ -105,7 +109,7 @@ def sample(folder, name):
 
 
 def what_is_read(path, name=None):
-    value = VALUES.get(name)
+    value = CROSSES.get(path.name, VALUES[name]) if name == "cross" else VALUES.get(name)
     own = name in {field.name for field in fields(FeatureOptions)}
     options = {} if name is None else {"features": FeatureOptions(**{name: value})} if own else {name: value}
     source = open_source(path, threads=0, **options)
@@ -131,7 +135,8 @@ def test_an_option_changes_something_or_is_refused(tmp_path, file, name):
     sentence = refusal(path, name)
     if sentence and (file, name) not in {("a.svm", "label_type"), ("text.csv", "header"), ("text.tsv", "header")}:
         flag = "--keep-case" if name == "lowercase" else "--" + name.replace("_", "-")
-        assert sentence.startswith(f"{name}={VALUES[name]!r} ({flag}) would change nothing: {path} is ")
+        value = (("t", "t"),) if name == "cross" else VALUES[name]
+        assert sentence.startswith(f"{name}={value!r} ({flag}) would change nothing: {path} is ")
 
 
 def test_purposes_name_what_takes_an_option(tmp_path):
@@ -146,7 +151,7 @@ def test_purposes_name_what_takes_an_option(tmp_path):
         assert not any(format in purposes()[name] for format in {*ALL} - taken[name])
     tables = {name for name, one in ALL.items() if one.kind == "table"}
     assert taken["label_type"] == {*ALL}
-    assert taken["dictionary"] == {name for name, one in ALL.items() if not one.numbered}
+    assert taken["cross"] == taken["dictionary"] == {name for name, one in ALL.items() if not one.numbered}
     assert taken["standardise"] == {name for name in tables if not ALL[name].ragged}
     assert taken["words"] == {"text", *tables}
     assert set(purposes()) == set(VALUES)
@@ -155,7 +160,7 @@ def test_purposes_name_what_takes_an_option(tmp_path):
 @pytest.mark.parametrize(
     ("file", "to", "name"),
     [("text.csv", "out.jsonl", "words"), ("a.txt", "out.csv", "letters"), ("text.csv", "out.svm", "counts")]
-    + [("text.csv", "out.vw", name) for name in ("bits", "dictionary", "normalise", "standardise")],
+    + [("text.csv", "out.vw", name) for name in ("bits", "dictionary", "normalise", "standardise", "cross")],
 )
 def test_conversions_refuse_options_of_features_that_they_do_not_use(tmp_path, file, to, name):
     with pytest.raises(InvalidInput, match=f"{name} would change nothing"):

@@ -70,7 +70,8 @@ def test_tables_may_be_frames_dicts_or_arrays():
 
 
 def test_they_are_saved_cloned_and_pickled(tmp_path):
-    for model, X in ((TextHasher(words=(1, 2)), TEXTS), (TableHasher(bits=9).fit(FRAME), FRAME)):
+    crossed = TableHasher(bits=9, cross=["age*colour", ("text", "text")]).fit(FRAME)
+    for model, X in ((TextHasher(words=(1, 2), cross="text*text"), TEXTS), (crossed, FRAME)):
         save(model, tmp_path / "model")
         for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model)), clone(model).fit(X)):
             assert (again.transform(X) != model.transform(X)).nnz == 0
@@ -83,6 +84,7 @@ def test_they_are_saved_cloned_and_pickled(tmp_path):
         (lambda: TextHasher().transform([1]), "not text"),
         (lambda: TextHasher(bits=99).fit(), "bits"),
         (lambda: TextHasher(words=(2, 1)).fit(), "words"),
+        (lambda: TableHasher(cross="age*colour").set_params(cross=7).fit(FRAME), "cross"),
         (lambda: TableHasher(columns={"x": "number"}).fit(FRAME), "columns has 'x'"),
         (lambda: TableHasher().fit([]), "X has"),
         (lambda: TableHasher().fit(FRAME).transform(FRAME.assign(age="x")), "Column 'age' was numeric"),

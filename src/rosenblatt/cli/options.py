@@ -94,7 +94,7 @@ def column_kinds(text: str) -> dict[str | int, str]:
     return kinds
 
 
-def letters(text: str) -> str:
+def interaction(text: str) -> str:
     """Return the cross of Vowpal Wabbit's interaction of namespaces: a*b for ab."""
     if len(text) < 2:
         raise click.BadParameter(f"{text!r} has fewer than two letters. Write ab for the namespaces a... and b...")
@@ -188,7 +188,9 @@ input_options = together(
         metavar="A*B,...",
         help="Multiply the features of two or more columns or namespaces: user*ad, text*text.",
     ),
-    _feature_option("--interactions", "--quadratic", "--cubic", type=letters, multiple=True, hidden=True),
+    _feature_option(
+        "-q", "--quadratic", "--cubic", "--interactions", "interactions", type=interaction, multiple=True, hidden=True
+    ),
     _feature_option(
         "--counts",
         type=click.Choice(("binary", "count", "log")),
@@ -211,7 +213,7 @@ conversion_options = together(_reading_options, _word_options)
 # For models, which know how to read the rest.
 reuse_options = together(_on_error, _threads, _chunk_bytes)
 
-quiet_option = option("-q", "--quiet", is_flag=True, help="Print only results and errors.")
+quiet_option = option("--quiet", is_flag=True, help="Print only results and errors.")
 json_option = option("--json", "as_json", is_flag=True, help="Print results as JSON.")
 
 

@@ -42,7 +42,8 @@ LETTER_SEED = b"letters"
 LETTER_MARK = b"~"  # in names; words do not have it
 TEXT_FIELD = "text"  # the name of raw text in crosses
 FNV_PRIME = 16_777_619  # Fowler, Noll and Vo's, by which Vowpal Wabbit hashes crosses, too
-MOST_CROSSED = 1 << 26  # features of the rows that are made at once: 0.8 GB
+MOST_CROSSED = 1 << 26  # features of all crosses of the rows that are made at once: 0.8 GB
+MOST_NAMED_CROSSES = 1 << 23  # the same if they have names
 
 
 class Field(NamedTuple):
@@ -414,7 +415,11 @@ def _crosses(pieces: list[Piece], options: FeatureOptions, names: _Names | None 
     column(a*b*c) likewise of column(a*b) and column(c). Or else `names` has the name of each column.
     """
     parts = {name: _part(name, pieces, options.bits) for cross in options.cross for name in cross}
-    return [_crossed(cross, parts, options.n_columns - 1, names) for cross in options.cross]
+    made, room = [], MOST_CROSSED if names is None else MOST_NAMED_CROSSES
+    for cross in options.cross:
+        made.append(_crossed(cross, parts, options.n_columns - 1, names, room))
+        room -= int(made[-1].indptr[-1])
+    return made
 
 
 def _named_crosses(pieces: list[Piece], options: FeatureOptions) -> list[Piece]:
@@ -451,8 +456,10 @@ def _part(name: str, pieces: list[Piece], bits: int) -> tuple[Csr, bool]:
     return _added_up(_merged(parts), bits), squares
 
 
-def _crossed(cross: tuple[str, ...], parts: dict[str, tuple[Csr, bool]], mask: int, names: _Names | None) -> Piece:
-    """Return the features of a cross: the products of one entry of each part. Those of one part are all different."""
+def _crossed(
+    cross: tuple[str, ...], parts: dict[str, tuple[Csr, bool]], mask: int, names: _Names | None, room: int
+) -> Piece:
+    """Return the features of a cross: the products of one entry of each part. There is room for so many."""
     left, _ = parts[cross[0]]
     last = np.arange(left.data.size, dtype=np.int32)
     spans = None if names is None else _of_columns(names, left.indices)
@@ -461,8 +468,12 @@ def _crossed(cross: tuple[str, ...], parts: dict[str, tuple[Csr, bool]], mask: i
         last = last if name == before else np.empty(0, np.int32)
         pointer = np.empty(left.indptr.size, np.int64)
         count = count_pairs(left.indptr, right.indptr, last, squares, pointer)
-        if count > MOST_CROSSED:
-            _refuse_crosses(cross, count, pointer)
+        if count > room:
+            raise InvalidInput(
+                f"cross {'*'.join(cross)!r} would make {count:,} features of {pointer.size - 1:,} rows at once, "
+                f"{np.diff(pointer).max():,} of the longest row, and there is room for {room:,}. Cross columns with "
+                "fewer words, or read fewer rows at once (--chunk-bytes)."
+            )
         of_left, of_right = np.empty(count, np.int32), np.empty(count, np.int32)
         pair_entries(left.indptr, right.indptr, last, squares, of_left, of_right)
         if names is not None and spans is not None:
@@ -477,15 +488,6 @@ def _crossed(cross: tuple[str, ...], parts: dict[str, tuple[Csr, bool]], mask: i
 
 def _of_columns(names: _Names, columns: Array) -> _Names:
     return names._replace(start=names.start[columns], end=names.end[columns])
-
-
-def _refuse_crosses(cross: tuple[str, ...], count: int, pointer: Array) -> None:
-    rows = pointer.size - 1
-    raise InvalidInput(
-        f"cross {'*'.join(cross)!r} would make {count:,} features of {rows:,} rows at once, {np.diff(pointer).max():,} "
-        f"of the longest row, and at most {MOST_CROSSED:,} fit. Cross columns with fewer words, or read fewer rows at "
-        "once (--chunk-bytes)."
-    )
 
 
 def check_names(names: Any, options: FeatureOptions) -> tuple[str, ...]:
