@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from commands import mails, run, svmlight
-from rosenblatt.cli.info import column_of
-from rosenblatt.files.opening import open_source
-from rosenblatt.files.options import FeatureOptions
+from rosenblatt import load_linear
 
 
 @pytest.fixture(scope="module")
@@ -21,19 +19,6 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(
-    ("name", "letters"),
-    [("mails.csv", None), ("mails.csv", (2, 3)), ("some.txt", None), ("some.txt", (2, 3)), ("some.vw", None)],
-)
-def test_names_are_those_of_the_columns_that_they_are_hashed_to(folder, name, letters):
-    options = {"label": "kind"} if name == "mails.csv" else {}
-    hashed = open_source([folder / name], features=FeatureOptions(letters=letters), **options)
-    columns = {column for chunk in hashed for column in chunk.table.matrix().indices.tolist()}
-    named = open_source([folder / name], features=FeatureOptions(letters=letters, dictionary=True), **options)
-    assert sum(chunk.label.size for chunk in named) > 0
-    assert {column_of(name, hashed.reading) for name in named.names} == columns
-
-
 def test_the_most_telling_words_are_those_that_were_planted(folder):
     run("train", folder / "mails.csv", "--label", "kind", "--model", folder / "m", "--quiet")
     told = json.loads(run("info", folder / "m", "--names", folder / "mails.csv", "--top", 10, "--json").stdout)
@@ -42,13 +27,17 @@ def test_the_most_telling_words_are_those_that_were_planted(folder):
     text = run("info", folder / "m", "--names", folder / "mails.csv", "--top", 3).stdout
     assert "for spam" in text
     assert "labels      ham, spam" in text
-    assert "column " in run("info", folder / "m").stdout  # without names, the numbers of the columns
+    assert json.loads(run("info", folder / "m", "--top", 10, "--json").stdout)["top"] == told["top"]
 
 
 def test_several_classes_have_features_each(folder):
     run("train", folder / "four.svm", "--model", folder / "four", "--quiet")
     told = json.loads(run("info", folder / "four", "--top", 2, "--json").stdout)
     assert [len(told["top"][label]) for label in "0123"] == [2, 2, 2, 2]
+    # Columns have the numbers of the file, which counts from 1.
+    W = load_linear(folder / "four").W
+    for row, label in zip(W, "0123", strict=True):
+        assert told["top"][label][0] == [f"column {row.argmax() + 1}", row.max()]
 
 
 def test_a_data_file_is_counted(folder):

@@ -57,9 +57,10 @@ class Piece(NamedTuple):
     """Entries of some rows that come from one column: row i has those from indptr[i] to indptr[i + 1].
 
     Their columns are known, or follow from their names: prefixes[group[k]] + text[start[k]:end[k]] is that of entry k.
-    The hash of a name is that of its span with a seed, which stands for the prefix. Entries without values are words,
-    whose counts become values as the options say. Entry k comes from fields[field[k]], which crosses need. `group`,
-    `seed` and `field` have one number for all entries, or one for each.
+    A dictionary goes by the names, if there are any. Otherwise the column of a name without one is the hash of its span
+    with a seed, which stands for the prefix. Entries without values are words, whose counts become values as the
+    options say. Entry k comes from fields[field[k]], which crosses need. `group`, `seed` and `field` have one number
+    for all entries, or one for each.
     """
 
     indptr: Array

@@ -76,7 +76,9 @@ class NamedRows:
         if is_hashed(self.reading):
             raw = () if self.numbers is None else self.numbers.T
             own = [_present(name, column) for name, column in zip(numbers, raw, strict=False)]
-            self.pieces = hashed([*own, *parsed.pieces], self.reading.features.n_columns - 1)
+            pieces = hashed([*own, *parsed.pieces], self.reading.features.n_columns - 1)
+            # Copies: the columns of the pieces are put in order in place when rows are made of them.
+            self.pieces = [piece._replace(column=np.array(piece.column)) for piece in pieces]
 
     @cached_property
     def _entries(self) -> list[_Entries]:
