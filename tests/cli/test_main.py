@@ -68,7 +68,7 @@ def test_an_error_of_the_package_is_one_sentence_on_stderr_and_exit_code_1(tmp_p
     done = rosenblatt("demo", "--output", str(tmp_path / "none" / "demo.png"))
     assert done.returncode == 1
     assert done.stdout == ""
-    assert done.stderr.startswith("error: The folder ")
+    assert done.stderr.startswith("error: --output: the folder ")
     assert done.stderr.count("\n") == 1
 
 

@@ -171,6 +171,14 @@ OF_OTHER_FORMATS = {
     "--counts": "binary",
     "--standardise": None,
 }
+# Their default values change nothing, either.
+OF_OTHER_FORMATS_BY_DEFAULT = {
+    "--header": "auto",
+    "--zero-based": "auto",
+    "--words": "1",
+    "--lowercase": None,
+    "--counts": "log",
+}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -178,7 +186,7 @@ def test_no_command_takes_an_option_that_its_file_does_not(tmp_path, name):
     data = tmp_path / "data.vw"
     data.write_text(VW)
     own = [word.format(folder=tmp_path) for word in COMMANDS[name]]
-    for flag, value in OF_OTHER_FORMATS.items():
+    for flag, value in (*OF_OTHER_FORMATS.items(), *OF_OTHER_FORMATS_BY_DEFAULT.items()):
         unknown = name == "convert" and flag in ("--counts", "--standardise")  # which no conversion has
         done = run(name, data, *own, flag, *([value] if value else []), code=2 if unknown else 1)
         assert flag in done.stderr
@@ -219,6 +227,20 @@ def test_a_learning_rate_of_vowpal_wabbit_is_no_label(tmp_path):
         ("train {data} --label kind --model m --learner arow --eta0 3", "--eta0"),
         ("train {numbers} --model m --learner adaline-regressor --class-weight 1=2", "--class-weight"),
         ("train {numbers} --model m --learner adaline-regressor --classes 0,1", "--classes"),
+        ("train {numbers} --model m --learner perceptron --alpha 0.1", "--alpha"),
+        ("train {numbers} --model m --learner soft-margin --l1-ratio 0.1", "--l1-ratio"),
+        ("train {numbers} --model m --learner soft-margin --eta0 0.1", "--eta0"),
+        ("train {numbers} --model m --learner winnow --threshold 3", "--threshold"),
+        ("train {numbers} --model m --tol none --n-iter-no-change 3", "--n-iter-no-change"),
+        ("train {numbers} --model m --random-state 3", "--random-state"),
+        ("train {numbers} --model m --epochs 1 --shuffle", "--shuffle"),
+        ("train {numbers} --model m --cache-bytes 1000000", "--cache-bytes"),
+        ("evaluate {numbers} --folds 2 --random-state 3", "--random-state"),
+        ("report {numbers} --output r.html --no-shuffle --random-state 3", "--random-state"),
+        ("lab --label kind", "--label"),
+        ("lab --export lab.html --port 8000", "--port"),
+        ("lab --export lab.html --no-browser", "--no-browser"),
+        ("demo --output d.png --no-picture", "--output"),
     ],
 )
 def test_options_that_other_options_leave_without_effect_are_refused(tmp_path, monkeypatch, arguments, flag):

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 
+from rosenblatt.cli.options import check_targets
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import accuracy
 from rosenblatt.learners.perceptron import Perceptron
@@ -63,9 +64,7 @@ def _say(console: Console, text: str = "") -> None:
 
 def _check_output(output: Path) -> str:
     """Return the format of the picture; raise an error before any work if it cannot be saved."""
-    folder = output.resolve().parent
-    if not folder.is_dir():
-        raise InvalidInput(f"The folder {folder} for the picture does not exist. Create it, or choose another.")
+    check_targets((), output=str(output))
     kinds = new_figure().canvas.get_supported_filetypes()
     kind = output.suffix.lstrip(".").lower() or "png"
     if kind not in kinds:

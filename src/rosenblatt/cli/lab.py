@@ -36,6 +36,11 @@ def lab(data: str | None, port: int, no_browser: bool, label: str | None, target
     rosenblatt lab scene.json
     rosenblatt lab --export lab.html
     """  # noqa: D301
+    if label is not None and (data is None or data.lower().endswith(".json")):
+        raise click.UsageError("--label has no effect: it is for a table. Add a table, or leave it out.")
+    if target is not None and (port or no_browser):
+        flag = "--port" if port else "--no-browser"
+        raise click.UsageError(f"{flag} has no effect: --export starts no server. Leave out one of them.")
     scene, look = _opened(data, label) if data is not None else (None, {})
     if target is not None:
         from rosenblatt.lab.page import export_lab

@@ -117,6 +117,8 @@ def demo(context: click.Context, output: Path, no_picture: bool) -> None:
 
     It learns two data sets that come with scikit-learn: benign and malignant tumours, and handwritten digits.
     """
+    if no_picture and context.get_parameter_source("output") is click.core.ParameterSource.COMMANDLINE:
+        raise click.UsageError("--output has no effect: there is no picture. Leave it out, or --no-picture.")
     from rich.console import Console
 
     from rosenblatt.cli.demo import run_demo

@@ -312,9 +312,16 @@ def _check_place(option: str, path: str) -> None:
     """Raise an error if no file can be written at a path."""
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
         return
+    if path.endswith(os.sep):
+        raise InvalidInput(f"--{option}: {path} is a folder. Name a file in it.")
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise InvalidInput(f"--{option}: the folder {target.parent} does not exist. Create it, or choose another.")
+    try:
+        if target.exists() and not os.access(target, os.W_OK):
+            raise InvalidInput(f"--{option}: {path} is not writable. Choose another file, or change its permissions.")
+    except OSError as error:  # such as a name that is too long
+        raise InvalidInput(f"--{option}: {path} cannot be written ({error.strerror}). Choose another.") from None
     try:
         check_writable(target)
     except OSError as error:
@@ -358,7 +365,12 @@ def take_input(options: dict[str, Any]) -> dict[str, Any]:
         settings["label"] = position_or_name(settings["label"])
     for name in ("header", "zero_based"):
         settings[name] = {"yes": True, "no": False}.get(settings[name], settings[name])
-    return {name: value for name, value in settings.items() if value is not None} | {"features": features}
+    context = click.get_current_context()
+    given = [
+        name for name in INPUT_NAMES if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    ]
+    present = {name: value for name, value in settings.items() if value is not None}
+    return present | {"features": features, "given": tuple(given)}
 
 
 def open_like(model: LinearModel, paths: Any, **options: Any) -> FileSource:

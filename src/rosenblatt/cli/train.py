@@ -160,6 +160,8 @@ def train(context: click.Context, /, **options: Any) -> None:
         reject_options(WITHOUT_SHARDS, "it is for training without shards. Leave it out, or --shards and --dask.")
         _train_on_shards(options)
         context.exit(0)
+    if options["max_iter"] == 1:
+        reject_options(("shuffle",), "the first pass reads the rows in order. Allow more --epochs, or leave it out.")
     reject_options(("mixes",), "it sets how often shards are mixed. Add --shards K, or leave it out.")
     keep_memory()
     with ExitStack() as stack:
@@ -224,6 +226,8 @@ class _Training:
             settings["cache"] = self.cache
             if limit:
                 settings["cache_bytes"] = limit
+        else:
+            reject_options(("cache_bytes",), "these files need no cache. Add --cache FILE, or leave it out.")
         source = open_source(files, **settings)
         if not source.again and several and self.cache is None:
             raise InvalidInput("Standard input can be read only once. Pass --max-iter 1, or --cache FILE.")

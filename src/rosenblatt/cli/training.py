@@ -16,6 +16,7 @@ from rosenblatt.cli.options import Decorator, SectionOption, named_learner, opti
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import family
 from rosenblatt.learners.parameters import Parameter
+from rosenblatt.learners.soft_margin import RATES_BY_TRIAL
 from rosenblatt.text import listed
 from rosenblatt.training.chunked import ChunkedJob, FirstChunkStats, NewLabels
 from rosenblatt.training.plan import Plan
@@ -174,6 +175,27 @@ def training_options() -> Decorator:
 
 # ------------------------------------------------------------------------------------------------------- from options
 
+# Parameters that others leave without effect: when, and the remedy.
+_IDLE: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "alpha": (
+        lambda learner: learner.penalty is None and learner.schedule not in RATES_BY_TRIAL,
+        "there is no penalty. Add --penalty l2",
+    ),
+    "l1_ratio": (
+        lambda learner: learner.penalty != "elasticnet",
+        "it is for the elastic net. Add --penalty elasticnet",
+    ),
+    "eta0": (
+        lambda learner: getattr(learner, "schedule", None) in RATES_BY_TRIAL,
+        "the schedule determines the rate of each trial. Add --schedule constant",
+    ),
+    "threshold": (lambda learner: learner.balanced, "it is for positive weights. Add --balanced no"),
+    "n_iter_no_change": (
+        lambda learner: learner.tol is None,
+        "with --tol none, no epoch is the last but by --epochs. Pass a number to --tol",
+    ),
+}
+
 
 def take_learner(options: dict[str, Any]) -> tuple[str, Any]:
     """Remove the options of a learner from all options; return its name and the learner."""
@@ -194,6 +216,11 @@ def take_learner(options: dict[str, Any]) -> tuple[str, Any]:
         learner._check_parameters()
     except InvalidInput as error:
         raise click.UsageError(str(error)) from None
+    for key, (is_idle, because) in _IDLE.items():
+        if key in parameters and is_idle(learner):
+            raise click.UsageError(f"--{key.replace('_', '-')} has no effect: {because}, or leave it out.")
+    if not context.params["shuffle"]:
+        reject_options(("random_state",), "it is the seed of --shuffle. Add --shuffle, or leave it out.")
     return name, learner
 
 

@@ -274,6 +274,8 @@ class Opening:
         File in which to keep the rows for further passes.
     cache_bytes : int
         Maximum size of the cache.
+    given : collection of str
+        Options that the user named, which are refused if they have no effect even with their default values.
     """
 
     format: str | None = None
@@ -297,6 +299,7 @@ class Opening:
     tags: bool = False
     cache: FilePath | None = None
     cache_bytes: int = 64 << 30
+    given: Collection[str] = ()
 
     def __post_init__(self) -> None:
         as_count("chunk_bytes", self.chunk_bytes)
@@ -319,12 +322,13 @@ class Opening:
             reject("features", self.features, "FeatureOptions(...)")
 
     def changed(self) -> dict[str, Any]:
-        """Return the options of reading that differ from their defaults."""
+        """Return the options of reading that differ from their defaults, or that were given."""
         found: dict[str, Any] = {}
         for options in (self, self.features):
             default, known = type(options)(), purposes()
             own = (one.name for one in fields(options) if one.name in known)
-            found |= {name: getattr(options, name) for name in own if getattr(options, name) != getattr(default, name)}
+            values = {name: getattr(options, name) for name in own}
+            found |= {name: v for name, v in values.items() if v != getattr(default, name) or name in self.given}
         return found
 
 
@@ -356,7 +360,7 @@ def check_options(changed: Mapping[str, Any], taken: Collection[str], path: Any,
     for name, value in changed.items():
         if name in taken:
             continue
-        flag = "--keep-case" if name == "lowercase" else f"--{name.replace('_', '-')}"
+        flag = "--keep-case" if name == "lowercase" and not value else f"--{name.replace('_', '-')}"
         hint = " The learning rate, which is -l in Vowpal Wabbit, is --eta0 here." if _is_rate(name, value) else ""
         raise InvalidInput(
             f"{name}={short_repr(value)} ({flag}) would change nothing: {path} is {what}, and the option is for "

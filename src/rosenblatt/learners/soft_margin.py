@@ -100,6 +100,9 @@ def _is_logistic(estimator: Any) -> bool:
     return True
 
 
+RATES_BY_TRIAL = ("optimal", "pegasos")
+
+
 class SoftMargin(LinearClassifier):
     """Soft margins: minimise the mean loss plus a penalty by stochastic gradient steps.
 
@@ -147,7 +150,7 @@ class SoftMargin(LinearClassifier):
         default="optimal",
         text='Rate by trial: "pegasos", 1/(alpha t) in trial t; "optimal", 1/(alpha (t0 + t)) with Bottou\'s t0; or by '
         "epoch, as for `Perceptron`.",
-        words=("optimal", "pegasos", *SCHEDULES),
+        words=(*RATES_BY_TRIAL, *SCHEDULES),
     )
     average: bool | None = choice(
         default=None,
@@ -200,7 +203,7 @@ class SoftMargin(LinearClassifier):
             raise InvalidInput(f"schedule={self.schedule!r} divides by alpha, which is 0. Choose schedule='constant'.")
 
     def _by_trial(self) -> bool:
-        return isinstance(self.schedule, str) and self.schedule in ("optimal", "pegasos")
+        return isinstance(self.schedule, str) and self.schedule in RATES_BY_TRIAL
 
     def _algorithm(self) -> Algorithm:
         return FirstOrder(
