@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.kernels import objects
+from rosenblatt.kernels import unbounded
 from rosenblatt.kernels.kernels import PairFunction, Polynomial
 from rosenblatt.kernels.runner import ObjectPool
 from rosenblatt.kernels.unbounded import ColumnCache, GrowingArray
@@ -58,7 +58,7 @@ def test_a_pool_numbers_the_first_vectors_before_the_rows(storage, number):
 )
 def test_a_cache_returns_what_was_written_up_to_its_capacity(capacity, slots, rows):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(objects, "COLUMNS_PER_CHUNK", 3)
+        patch.setattr(unbounded, "COLUMNS_PER_CHUNK", 3)
         cache = ColumnCache(7, np.float32, capacity * 7 * 4)
         assert cache.capacity == capacity
         cache.open(12)

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt import KernelPerceptron, Perceptron
 from rosenblatt.engine.rows import Task
-from rosenblatt.kernels import expansion, kernels, objects, unbounded
+from rosenblatt.kernels import expansion, kernels, unbounded
 from rosenblatt.kernels.expansion import Expansion
 from rosenblatt.kernels.kernels import PairFunction, Polynomial
 from rosenblatt.kernels.runner import KernelJob
@@ -144,9 +144,10 @@ SMALL_SIZES = {
         "VECTORS_PER_TILE": 3,
         "COLUMNS_AHEAD": 1,
         "GRAM_MAX_BYTES": 0,
+        "COLUMNS_PER_CHUNK": 2,
+        "FIRST_CAPACITY": 1,
     },
     expansion: {"ROWS_PER_SHARE": 5, "VOTED_ROWS_PER_SHARE": 2, "VECTORS_PER_TILE": 3},
-    objects: {"COLUMNS_PER_CHUNK": 2, "FIRST_CAPACITY": 1},
     kernels: {"CACHED_MIN_FEATURES": 1},
 }
 

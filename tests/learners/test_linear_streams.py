@@ -303,3 +303,31 @@ def test_rows_of_a_data_frame_continue_a_stream_of_dicts():
         dicts.learn_one(row, k % 2)
         rows.learn_one(row if k < 10 else pd.Series(row)[["b", "a"]], k % 2)
     assert rows.coef_.tobytes() == dicts.coef_.tobytes()
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_after_a_fit_that_held_out_rows_a_stream_is_refused_in_chunks_and_row_by_row(saved):
+    model = Perceptron(early_stopping=True).fit(ROWS, LABELS)
+    if saved:
+        save(model, file := io.BytesIO())
+        model = load(file.getvalue())
+    for learn in (lambda: model.learn_one(ROWS[0], 1), lambda: model.partial_fit(ROWS, LABELS)):
+        with pytest.raises(InvalidInput, match="holds out rows, which a stream cannot"):
+            learn()
+    model.set_params(early_stopping=False).learn_one(ROWS[0], 1)
+
+
+def test_a_parameter_that_becomes_invalid_between_two_chunks_is_refused():
+    model = Perceptron().partial_fit(ROWS, LABELS).partial_fit(ROWS, LABELS)
+    before = model.coef_
+    for learn in (lambda: model.partial_fit(ROWS, LABELS), lambda: model.learn_one(ROWS[0], 1)):
+        model.eta0 = -1.0
+        with pytest.raises(InvalidInput, match=r"eta0=-1\.0"):
+            learn()
+    assert np.array_equal(model.coef_, before)
+
+
+def test_a_constant_that_is_assigned_is_that_of_the_next_chunk():
+    model = Perceptron().partial_fit(ROWS, LABELS)
+    model.intercept_scaling_ = 0.5
+    assert model.partial_fit(ROWS, LABELS)._stream.settings.bias == 0.25

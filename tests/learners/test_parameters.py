@@ -57,7 +57,7 @@ def test_every_parameter_has_a_sentence_and_a_type(cls):
 @classes
 def test_defaults_are_possible_and_can_be_stored(cls):
     model = cls()
-    model._check_declared()
+    model._check_parameters()
     for name, parameter in cls.declared.items():
         assert parameter.stores(getattr(model, name)), name
 
@@ -161,7 +161,7 @@ def test_fields_are_inherited_and_may_be_declared_again():
     assert (Base().first, Base.declared["first"].text) == (1, "First.")
     assert "third : float, default 0.5" in Derived.__doc__
     with pytest.raises(InvalidInput, match="first=4 is invalid: it must be a whole number from 5"):
-        Derived(first=4)._check_declared()
+        Derived(first=4)._check_parameters()
 
 
 def test_each_kind_of_field_names_itself():

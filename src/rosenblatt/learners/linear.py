@@ -308,10 +308,13 @@ class EpochLearner(Estimator):
     def _learn_chunk(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """Learn from the rows once; a chunk that is rejected changes nothing."""
         with all_or_nothing(self):
-            start = time.perf_counter()
-            self._check_streaming()
-            table, y = self._check_rows(X, y, reset="_stream" not in self.__dict__)
-            stream, rows = self._going_on(), table.shape[0]
+            start, stream = time.perf_counter(), self._stream
+            if stream is None or stream.outdated:
+                self._check_streaming()
+            table, y = self._check_rows(X, y, reset=stream is None)
+            if stream is None or stream.outdated:
+                stream = self._going_on()
+            rows = table.shape[0]
             counts = stream.learn(table, y, as_weights(sample_weight, rows), classes)
             self._stream = stream
             mistakes, loss = int(counts.mistakes.sum()), float(counts.loss.sum()) * stream.settings.rate_scale / rows
@@ -331,10 +334,9 @@ class EpochLearner(Estimator):
         """Return the stream to continue, with the parameters as they are now."""
         if "intercept_scaling" in self.declared:
             self.intercept_scaling_ = self._padding()
-        stream: Stream | None = self.__dict__.get("_stream")
-        if stream is None:
-            return self._make_stream(self._settings())
-        stream.reconfigure(self._settings())
+        settings = self._settings()
+        stream = self._stream or self._make_stream(settings)
+        stream.reconfigure(settings)
         return stream
 
     def _check_streaming(self) -> None:
@@ -468,7 +470,7 @@ class EpochLearner(Estimator):
             return {}
         if self._stream.outdated:  # a file holds one set of parameters, and what was learned must be of them
             self._check_parameters()
-            self._going_on()
+            self._going_on().outdated = True  # whether a stream can have them is another question
         learned = {"model": self._named_model(), "learned": self._stream.learned, **super()._to_file()}
         if (run := getattr(self, "run_", None)) is not None:  # else the check of what is stored says so
             learned |= {"run_": run, "n_iter_": run.epochs, "stop_reason_": run.reason}
@@ -514,7 +516,7 @@ class EpochLearner(Estimator):
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        if name in self.declared and "_stream" in self.__dict__:
+        if (name in self.declared or name in self.at_times) and "_stream" in self.__dict__:
             self._stream.outdated = True  # the stream learns by the new value
 
     @property

@@ -148,7 +148,7 @@ class Stream:
     columns : NamedColumns or None
         If rows are dicts: the column of each name. The columns grow with the names.
     outdated : bool
-        Whether the owner's parameters have changed since the settings were made.
+        Whether the owner must check its parameters before the next row: at first, and when one has changed.
     recorded : (int, int)
         Trials and mistakes that the owner's record includes.
     """
@@ -160,7 +160,7 @@ class Stream:
     )
 
     def __init__(self, settings: Settings, learned: Learned | None = None, init: Any = None) -> None:
-        self.settings, self.init, self.outdated = settings, init, False
+        self.settings, self.init, self.outdated = settings, init, True
         learned = learned or Learned(NO_CLASSES, None, 0, 0, ())
         self.classes, self.trials, self.mistakes = learned.classes, learned.trials, learned.mistakes
         named = {name: column for column, name in enumerate(learned.names)}
