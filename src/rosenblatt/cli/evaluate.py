@@ -182,7 +182,7 @@ def _predict(score: Score, path: str, files: tuple[str, ...], options: dict[str,
 def _cross_validate(score: Score, files: tuple[str, ...], folds: int, options: dict[str, Any], quiet: bool) -> Any:
     if "-" in files:
         raise click.UsageError("--folds reads the files several times. Pass files, not standard input.")
-    source = open_source(list(files), **take_input(options))
+    source = open_source(list(files), learns=True, **take_input(options))
     _, job = job_of(source, options)
     for fold in range(folds):
         model = learn_chunks(replace(job, hold_out=(folds, fold))).model()
@@ -201,7 +201,7 @@ def _cross_validate(score: Score, files: tuple[str, ...], folds: int, options: d
 
 
 def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> Any:
-    source = open_source(list(files), chunk_rows=ROWS_PER_BLOCK, **take_input(options))
+    source = open_source(list(files), chunk_rows=ROWS_PER_BLOCK, learns=True, **take_input(options))
     class_weight = options["class_weight"]
     _, job = job_of(source, options, first=False)
     stream: Any = None

@@ -185,10 +185,13 @@ input_options = together(
     _feature_option(
         "--normalise/--no-normalise",
         default=None,
-        help="Divide each row by its norm; the default if all features are words.",
+        help="Divide each row by its norm; the default if all features are words, also those of Vowpal Wabbit's text.",
     ),
     _feature_option(
-        "--standardise", is_flag=True, help="Centre and scale the numeric columns of a table, by the rows read so far."
+        "--standardise/--no-standardise",
+        default=None,
+        help="Centre and scale the numeric columns of a table, by the rows read so far; the default of train and "
+        "evaluate.",
     ),
 )
 

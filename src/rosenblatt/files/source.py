@@ -74,7 +74,7 @@ class FileSource:
     def stateful(self) -> bool:
         """Whether rows depend on those before them."""
         learned = self.dictionary is not None and self.known_names is None
-        return learned or (self.reading.features.standardise and self.opening.scaling is None)
+        return learned or (bool(self.reading.features.standardise) and self.opening.scaling is None)
 
     @property
     def again(self) -> bool:

@@ -18,7 +18,7 @@ from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners.base import Estimator, all_or_nothing, undone
 from rosenblatt.learners.contract import ConvergenceWarning, check_random_state, effective_n_jobs
-from rosenblatt.learners.rows import choose_padding, same_width
+from rosenblatt.learners.rows import choose_padding, first_row_padding, same_width
 from rosenblatt.storage.checks import check_record
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count, listed
@@ -315,7 +315,7 @@ class EpochLearner(Estimator):
             start = time.perf_counter()
             self._check_streaming()
             table, y = self._check_rows(X, y, reset="_stream" not in self.__dict__)
-            stream, rows = self._going_on(), table.shape[0]
+            stream, rows = self._going_on(table.rows), table.shape[0]
             counts = stream.learn(table, y, as_weights(sample_weight, rows), classes)
             self._stream = stream
             mistakes, loss = int(counts.mistakes.sum()), float(counts.loss.sum()) * stream.settings.rate_scale / rows
@@ -331,11 +331,12 @@ class EpochLearner(Estimator):
             stream.recorded = stream.trials, stream.mistakes
         return self
 
-    def _going_on(self) -> Stream:
-        """Return the stream to continue, with the parameters as they are now."""
-        if "intercept_scaling" in self.declared:
-            self.intercept_scaling_ = self._padding()
+    def _going_on(self, first: Any = None) -> Stream:
+        """Return the stream to continue, with the parameters as they are now; a new one begins with the `first` row."""
         stream: Stream | None = self.__dict__.get("_stream")
+        if "intercept_scaling" in self.declared:
+            chooses = stream is None and self.intercept_scaling == "auto"
+            self.intercept_scaling_ = first_row_padding(first) if chooses else self._padding()
         if stream is None:
             return self._make_stream(self._settings())
         stream.reconfigure(self._settings())
@@ -418,7 +419,7 @@ class EpochLearner(Estimator):
             if "n_features_in_" not in self.__dict__:  # a method may depend on it
                 sized = getattr(x, "shape", ()) or (len(x) if hasattr(x, "__len__") else 0,)
                 self.n_features_in_ = int(sized[-1])
-            stream = self._going_on()
+            stream = self._going_on(x)
         if "_stream" not in self.__dict__ and (names := row_names(x)):
             self.feature_names_in_ = np.array(names, dtype=object)
         mistake = stream.learn_one(self._by_names(stream, x), y)
