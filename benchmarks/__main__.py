@@ -28,6 +28,7 @@ def main() -> None:
     # These fill CASES; late, since --help need not wait for scikit-learn.
     import benchmarks.crosses
     import benchmarks.defaults
+    import benchmarks.first_try
     import benchmarks.first_use
     import benchmarks.lab
     import benchmarks.model_files

@@ -351,7 +351,7 @@ ARRAYS = [
 ]
 ATTRIBUTES = [
     *("coef_", "intercept_", "classes_", "n_features_in_", "feature_names_in_", "t_", "mistakes_", "n_iter_", "run_"),
-    *("intercept_scaling_", "covariance_", "gamma_", "dual_coef_"),
+    *("intercept_scaling_", "covariance_", "averaged_", "gamma_", "dual_coef_"),
     *("support_", "support_vectors_", "weights_", "bias_", "stop_reason_", "margin_"),
 ]
 

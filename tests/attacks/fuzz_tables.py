@@ -475,7 +475,9 @@ class Set:
     def train(self):
         self.model = self.folder / "model"
         files, arguments = list(self.paths), ["--epochs", EPOCHS, "--json", "--model", self.model, *self.options]
-        arguments += self.bits
+        arguments += [*self.bits, "--learner", "averaged"]
+        if "number" in self.rows.kinds.values() and self.first != "jsonl":
+            arguments += ["--no-standardise"]
         pipe = None
         if self.rng.random() < 0.05:  # one of the files comes through a pipe
             k = int(self.rng.integers(len(files)))

@@ -48,7 +48,7 @@ def options_for(name, seed):
     if name == "a.svm":
         return {}
     words = (1, 1) if name in ("n.csv", "a.vw") else (1, 2)
-    stateful = FeatureOptions(dictionary=name != "n.csv", standardise=name.endswith("csv"), words=words)
+    stateful = FeatureOptions(dictionary=name != "n.csv", standardise=name.endswith("csv") or None, words=words)
     return {"features": [FeatureOptions(), stateful][seed % 2]}
 
 

@@ -29,7 +29,7 @@ from rosenblatt.files.options import Column, FeatureOptions, Reading, as_count, 
         ("dictionary", 1),
         ("lowercase", "no"),
         ("normalise", "l2"),
-        ("standardise", None),
+        ("standardise", "yes"),
         ("cross", "user"),
     ],
 )

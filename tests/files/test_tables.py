@@ -458,28 +458,51 @@ def test_a_column_of_numbers_in_one_file_and_words_in_another_is_noted(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "number",
-    [
-        "0,{}",
-        "1.234,{}",
-        "1,23{}.5",
-        "1 23{}",
-        "1'23{}",
-        "1_00{}",
-        "{}%",
-        "{} %",
-        "${}",
-        "-${}",
-        "{} €",
-        "\u2212{}",
-        "'{}'",
-    ],
+    "number", ["0,{}", "1.234,{}", "1 23{}", "1'23{}", "1_00{}", "'{}'", "-$-{}", "1,2{}", "12,34{}"]
 )
-def test_numbers_with_marks_are_no_categories(tmp_path, number):
+def test_numbers_with_marks_that_may_mean_two_things_are_refused(tmp_path, number):
     write_csv(FRAME.assign(b=[number.format(k % 10) for k in range(len(FRAME))]), tmp_path / "a.csv")
     with pytest.raises(InvalidInput, match="Column 'b' has numbers with commas or other marks, as in"):
         open_source(tmp_path / "a.csv", label="kind")
     assert open_source(tmp_path / "a.csv", label="kind", columns={"b": "category"})
+
+
+AMOUNTS = {
+    "1,23{}.5": 1230.5,
+    "{}%": 0,
+    "{} %": 0,
+    "${}": 0,
+    "-${}": 0,
+    "$-{}.25": -0.25,
+    "{} €": 0,
+    "\u2212{}.5": -0.5,
+    "$1,000,00{}.50": 1000000.5,
+}
+
+
+@pytest.mark.parametrize(("text", "first"), AMOUNTS.items())
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", *["parquet"] * bool(find_spec("pyarrow"))])
+def test_money_percent_and_thousands_are_read_as_numbers(tmp_path, text, first, ending):
+    amounts = FRAME.assign(b=[text.format(k) for k in range(len(FRAME))])
+    sign = -1 if set("-\u2212") & set(text) else 1
+    plain = FRAME.assign(b=[float(first + sign * k) for k in range(len(FRAME))])
+    write = {
+        "csv": write_csv,
+        "tsv": lambda frame, path: write_csv(frame, path, sep="\t"),
+        "jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True),
+        "parquet": lambda frame, path: frame.to_parquet(path, index=False),
+    }[ending]
+    for frame, name in ((amounts, "amounts"), (plain, "plain")):
+        write(frame, tmp_path / f"{name}.{ending}")
+    source = open_source(tmp_path / f"amounts.{ending}", label="kind")
+    assert content(source) == read(tmp_path / f"plain.{ending}", label="kind")
+    assert ["in column 'b' is read as the number" in note for note in source.problems.notes] == [True]
+
+
+def test_commas_between_semicolons_may_be_decimal_ones_and_are_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("a;b;y\n" + "".join(f"{k};1,23{k};{k % 2}\n" for k in range(10)))
+    with pytest.raises(InvalidInput, match="Column 'b' has numbers with commas"):
+        open_source(tmp_path / "a.csv")
 
 
 def test_quotes_of_pandas_between_tabs_are_refused_or_noted(tmp_path):

@@ -211,7 +211,7 @@ def _predict(path: str, files: tuple[str, ...], options: dict[str, Any], quiet: 
 def _cross_validate(files: tuple[str, ...], folds: int, options: dict[str, Any], quiet: bool) -> tuple[Metrics, Any]:
     if "-" in files:
         raise click.UsageError("--folds reads the files several times. Pass files, not standard input.")
-    source = open_source(list(files), **take_input(options))
+    source = open_source(list(files), learns=True, **take_input(options))
     settings, job = job_of(source, options)
     metrics: Any = RegressionMetrics() if job.regression else ClassificationMetrics()
 
@@ -233,7 +233,7 @@ def _cross_validate(files: tuple[str, ...], folds: int, options: dict[str, Any],
 
 
 def _progress(files: tuple[str, ...], options: dict[str, Any]) -> tuple[Metrics, Any]:
-    source = open_source(list(files), chunk_rows=ROWS_PER_BLOCK, **take_input(options))
+    source = open_source(list(files), chunk_rows=ROWS_PER_BLOCK, learns=True, **take_input(options))
     class_weight = options["class_weight"]
     _, job = job_of(source, options, first=False)
     metrics: Any = RegressionMetrics() if job.regression else ClassificationMetrics()

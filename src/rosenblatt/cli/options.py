@@ -280,9 +280,13 @@ input_options = together(
     _feature_option(
         "--normalise/--no-normalise",
         default=None,
-        help="Divide rows by their norm.",
+        help="Divide rows by their norm; the default if all features are words.",
     ),
-    _feature_option("--standardise", is_flag=True, help="Centre and scale columns of numbers."),
+    _feature_option(
+        "--standardise/--no-standardise",
+        default=None,
+        help="Centre and scale columns of numbers by the rows so far; the default of train and evaluate.",
+    ),
 )
 
 # For conversions, which write names and counts as they are.

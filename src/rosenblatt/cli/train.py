@@ -33,6 +33,7 @@ from rosenblatt.cli.options import (
 )
 from rosenblatt.cli.output import ProgressBar, rows_of_files
 from rosenblatt.cli.training import (
+    SHARDED_LEARNER,
     WITHOUT_OPTION,
     Interruption,
     check_class_weight,
@@ -180,6 +181,8 @@ def train(context: click.Context, /, **options: Any) -> None:
     _check_overwriting(options, same)
     if options["dask"] is not None or (options["shards"] or 1) != 1:
         reject_options(WITHOUT_SHARDS, "it is for training without shards. Leave it out, or --shards and --dask.")
+        if context.get_parameter_source("learner") is click.core.ParameterSource.DEFAULT:
+            options["learner"] = SHARDED_LEARNER
         _train_on_shards(options)
         context.exit(0)
     if options["max_iter"] == 1:
@@ -264,7 +267,8 @@ class _Training:
         cache, without = options.pop("cache"), options.pop("no_cache")
         limit = options.pop("cache_bytes")
         several = options["max_iter"] > 1
-        self.removes_cache = cache is None and not without and several and (options["shuffle"] or _are_large(files))
+        needed = options["shuffle"] or any(map(can_be_read_once, files)) or _are_large(files)
+        self.removes_cache = cache is None and not without and several and needed
         self.cache = f"{self.path}.cache" if self.removes_cache else cache
         if self.cache is not None:
             settings["cache"] = self.cache
@@ -272,9 +276,12 @@ class _Training:
                 settings["cache_bytes"] = limit
         else:
             reject_options(("cache_bytes",), "these files need no cache. Add --cache FILE, or leave it out.")
-        source = open_source(files, **settings)
+        source = open_source(files, learns=True, **settings)
         if not source.again and several and self.cache is None:
-            raise InvalidInput("Standard input can be read only once. Pass --max-iter 1, or --cache FILE.")
+            raise InvalidInput(
+                "Standard input can be read only once, and --no-cache keeps no rows for further passes. Leave it out, "
+                "or pass --max-iter 1."
+            )
         return source
 
     # -------------------------------------------------------------------------------------------------- while it runs
@@ -478,7 +485,7 @@ class _SameReading:
 def _are_large(files: list[str]) -> bool:
     """Return whether a cache saves time: files of less than 16 MB are parsed again as fast."""
     try:
-        return "-" not in files and sum(os.path.getsize(path) for path in files) > 1 << 24
+        return sum(os.path.getsize(path) for path in files) > 1 << 24
     except OSError:  # a pattern, or a file that cannot be read, which the source will report
         return True
 
@@ -490,6 +497,9 @@ def _train_on_shards(options: dict[str, Any]) -> None:
     """Train on shards, on threads or on a cluster, and write the model."""
     quiet, path, address = options["quiet"] or options["as_json"], options["model"], options["dask"]
     how_to_read, files = take_input(options), list(options["files"])
+    features = how_to_read["features"]
+    # A shard does not see the rows before its own, by which numbers would be standardised.
+    how_to_read |= {"learns": True, "features": replace(features, standardise=bool(features.standardise))}
     name, learner = take_learner(options)
     parameters = learner.get_params(deep=False)
     settings = {key: options[key] for key in ("max_iter", "shuffle", "class_weight")}

@@ -167,7 +167,7 @@ def decide(inputs: Inputs, opening: Opening) -> tuple[Reading, list[FileLayout],
         assert own.decide is not None
         reading = own.decide(Reading(name, opening.features), first, opening)
         notes = own.notes(reading, (inputs.sample(k) for k in range(len(inputs.paths)))) if own.notes else []
-    return _normalised(reading, opening), [FileLayout(name)] * len(inputs.paths), notes
+    return _completed(reading, opening), [FileLayout(name)] * len(inputs.paths), notes
 
 
 def _decide_table(name: str, inputs: Inputs, opening: Opening) -> tuple[Reading, list[FileLayout], list[str]]:
@@ -196,7 +196,7 @@ def _decide_table(name: str, inputs: Inputs, opening: Opening) -> tuple[Reading,
     layouts = [preview.layout._replace(closed=alike) for preview in previews]
     own = ((formats.ALL[preview.layout.format].notes, preview) for preview in previews)
     of_format = next((found for note, preview in own if note and (found := note(reading, preview))), [])
-    return _normalised(reading, opening), layouts, [*tables.index_notes(reading, previews), *of_format, *notes]
+    return _completed(reading, opening), layouts, [*tables.index_notes(reading, previews), *of_format, *notes]
 
 
 def _preview(sample: Sample, name: str, opening: Opening, known: Collection[str]) -> Preview:
@@ -210,6 +210,12 @@ def _preview(sample: Sample, name: str, opening: Opening, known: Collection[str]
     return preview(sample, name, header, known)
 
 
-def _normalised(reading: Reading, opening: Opening) -> Reading:
-    normalise = opening.features.normalise
-    return reading if normalise is None or opening.reading else replace(reading, normalise=normalise)
+def _completed(reading: Reading, opening: Opening) -> Reading:
+    """Return the reading with the options that content alone does not decide."""
+    if opening.reading is not None:
+        return reading
+    features, own = opening.features, formats.ALL[reading.format]
+    normalise = reading.normalise if features.normalise is None else features.normalise
+    numbers = not own.ragged and "number" in {column.kind for column in reading.columns}
+    standardise = opening.learns and numbers if features.standardise is None else features.standardise
+    return replace(reading, normalise=normalise, features=replace(reading.features, standardise=standardise))

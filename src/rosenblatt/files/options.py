@@ -16,7 +16,8 @@ from rosenblatt.files import formats
 from rosenblatt.files.streams import FilePath
 from rosenblatt.text import short_repr
 
-KINDS = ("number", "category", "text", "skip", "weight", "label")
+FEATURE_KINDS = ("number", "category", "text")
+KINDS = (*FEATURE_KINDS, "skip", "weight", "label")
 COUNTS = ("binary", "count", "log")
 MOST_BITS = 30
 LONGEST_GRAM = 16
@@ -90,8 +91,8 @@ class FeatureOptions:
         The value of a word that occurs c times: 1, c, or 1 + ln c.
     normalise : bool, optional
         Whether rows are divided by their Euclidean length; by default where all features are words.
-    standardise : bool, default False
-        Whether numbers of a table are centred and scaled by the rows so far.
+    standardise : bool, optional
+        Whether numbers of a table are centred and scaled by the rows so far; by default where rows are read to learn.
     cross : str, or sequence of them, default ()
         Columns or namespaces whose features are multiplied with each other, such as "user*ad"; as tuples of names where
         a name has a star or a comma.
@@ -104,7 +105,7 @@ class FeatureOptions:
     lowercase: bool = True
     counts: str = "log"
     normalise: bool | None = None
-    standardise: bool = False
+    standardise: bool | None = None
     cross: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
@@ -117,11 +118,12 @@ class FeatureOptions:
             reject("words", None, "a range such as (1, 1), unless there are letters")
         if self.counts not in COUNTS:
             reject("counts", self.counts, " or ".join(COUNTS))
-        for name in ("dictionary", "lowercase", "standardise"):
+        for name in ("dictionary", "lowercase"):
             if not isinstance(getattr(self, name), bool):
                 reject(name, getattr(self, name), "True or False")
-        if not (self.normalise is None or isinstance(self.normalise, bool)):
-            reject("normalise", self.normalise, "True, False or None")
+        for name in ("normalise", "standardise"):
+            if not (getattr(self, name) is None or isinstance(getattr(self, name), bool)):
+                reject(name, getattr(self, name), "True, False or None")
 
     @property
     def n_columns(self) -> int:
@@ -250,6 +252,9 @@ class Opening:
     zero_based : bool or "auto"
         Whether the first column of svmlight has index 0; "auto": if index 0 is at the start of the file.
     features : FeatureOptions
+    learns : bool
+        Whether the rows are for learning: numbers of tables are standardised, and columns with another value in each
+        row are left out, unless options say otherwise.
     on_error : {"raise", "skip"}
         What to do with a line that cannot be used.
     reading : Reading, optional
@@ -289,6 +294,7 @@ class Opening:
     columns: Mapping[str | int, str] = field(default_factory=dict)
     zero_based: bool | str = "auto"
     features: FeatureOptions = field(default_factory=FeatureOptions)
+    learns: bool = False
     on_error: str = "raise"
     reading: Reading | None = None
     names: Sequence[str] | None = None

@@ -88,7 +88,7 @@ class FileSource:
         """Whether rows depend on those before them."""
         options, opening = self.reading.features, self.opening
         learns_names = options.dictionary and (opening.names is None or opening.goes_on)
-        return learns_names or (options.standardise and (opening.scaling is None or opening.goes_on))
+        return learns_names or (bool(options.standardise) and (opening.scaling is None or opening.goes_on))
 
     def first_dictionary(self) -> Dictionary | None:
         """Return the dictionary before the first row; None if names are hashed."""

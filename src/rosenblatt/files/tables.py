@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
@@ -23,6 +23,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.files import formats
 from rosenblatt.files.features import Dictionary, Field, Piece, murmur, to_bytes, word_pieces
 from rosenblatt.files.options import (
+    FEATURE_KINDS,
     KINDS,
     NAMED_OPTIONS,
     WORD_OPTIONS,
@@ -52,6 +53,12 @@ MARKED = re.compile(
     r"""(?:[0-9]+(?:[.,][0-9]+)?|[0-9]{1,3}(?:[.,' _\u2019\u00a0\u202f][0-9]{3})+(?:[.,][0-9]+)?)"""
     r"""[ \u00a0]?[$€£¥%]?\1"""
 )
+# Those that are read: a currency, per cent, commas between thousands. Decimal commas are not.
+AMOUNT = re.compile(
+    r"""([-+\u2212]?[$€£¥]?|[$€£¥][-+\u2212])[ \u00a0]?([0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(\.[0-9]+)?[ \u00a0]?[$€£¥%]?"""
+)
+FEWEST_ROWS_OF_IDS = 50  # rows with another value each from which on a column looks like an id
+ID_NAME = re.compile(r"(?i:.*[_ .-])?(?i:id|uuid|guid|index|key|row)|.*[a-z](?:Id|ID)")
 DATE = re.compile(r"([0-9]{4}-[01][0-9]-[0-3][0-9])(?:[T ][0-9:.]+(?:Z|[-+][0-9:]+)?)?")
 _is_number = re.compile(NUMBER).fullmatch
 
@@ -73,6 +80,16 @@ def value_of(field: str) -> Value:
     if encoded in MISSING:
         return None
     return float(encoded) if _is_number(encoded) else field
+
+
+def number_of(field: str) -> Value:
+    """Return a field as `value_of` does, with amounts such as "$1,000.50", "5%" and "1,234" as numbers."""
+    value = value_of(field)
+    parts = AMOUNT.fullmatch(field.strip()) if isinstance(value, str) else None
+    if parts is None:
+        return value
+    sign = -1.0 if set("-\u2212").intersection(parts[1]) else 1.0
+    return sign * float(parts[2].replace(",", "") + (parts[3] or ""))
 
 
 def as_text(value: Any) -> bytes:
@@ -141,9 +158,12 @@ def decide(reading: Reading, previews: Sequence[Preview], opening: Opening) -> t
         if number in said or number == label or name in unused:
             kinds.append("skip" if name in unused else "number")
         else:
-            kind, note = _kind(name, cells[name], skips, hint)
+            kind, note = _kind(name, cells[name], skips, hint, decimal_commas=first.layout.delimiter == ";")
             kinds.append(kind)
             notes += note
+    if opening.learns:
+        free = [number not in said and number != label for number in range(len(names))]
+        notes += _leave_out_ids(names, kinds, free, cells)
     label_type = "number" if label is None else str(opening.label_type)
     if label is not None and label_type == "auto":
         label_type = _label_type(names[label], cells[names[label]], skips, hint)
@@ -179,8 +199,40 @@ def _trailing(names: Sequence[str], columns: Sequence[Sequence[Value]]) -> int:
     return end
 
 
-def _kind(name: str, cells: Cells, skips: bool, hint: str) -> tuple[str, list[str]]:
-    """Return the kind of a column, and notes on it."""
+def _leave_out_ids(
+    names: Sequence[str], kinds: list[str], free: Sequence[bool], cells: Mapping[str, Cells]
+) -> list[str]:
+    """Make columns that look like an id "skip", unless no feature would be left; return notes on them.
+
+    A model would learn each row by its id, which no other row has.
+    """
+    found = [k for k, name in enumerate(names) if free[k] and _looks_like_id(name, kinds[k], cells[name])]
+    if not any(kind in FEATURE_KINDS for k, kind in enumerate(kinds) if free[k] and k not in found):
+        return []
+    notes = [
+        f"{cells[names[k]][0][1].rpartition(', line ')[0]}: column {names[k]!r} has another value in each row, as an "
+        f"id has: it is left out. To use it, pass --columns {names[k]}={kinds[k]}."
+        for k in found
+    ]
+    for k in found:
+        kinds[k] = "skip"
+    return notes
+
+
+def _looks_like_id(name: str, kind: str, cells: Cells) -> bool:
+    """Return whether a column has another category in each row, or whole numbers that are called ids or count rows."""
+    values = [value for value, _ in cells if value is not None]
+    if kind not in ("number", "category") or len(values) < FEWEST_ROWS_OF_IDS or len(set(values)) < len(values):
+        return False
+    if kind == "category":
+        return True
+    numbers = [value for value in values if isinstance(value, float) and value.is_integer()]
+    counts = all(after - before == 1.0 for before, after in pairwise(numbers))
+    return len(numbers) == len(values) and (counts or ID_NAME.fullmatch(name.strip()) is not None)
+
+
+def _kind(name: str, cells: Cells, skips: bool, hint: str, *, decimal_commas: bool) -> tuple[str, list[str]]:
+    """Return the kind of a column, and notes on it. `decimal_commas`: a comma may be a decimal one."""
     read = [(_number_or_text(value), where) for value, where in cells]
     known = [(value, where) for value, where in read if value is not None]
     numbers = bool(known) and all(isinstance(value, float) for value, _ in known)
@@ -191,6 +243,9 @@ def _kind(name: str, cells: Cells, skips: bool, hint: str) -> tuple[str, list[st
         ]
     texts = [value.strip() for value, _ in known if isinstance(value, str)]
     remedy = f"columns={{{name!r}: 'category'}}, --columns {name}=category"
+    if texts and all(map(AMOUNT.fullmatch, texts)) and not (decimal_commas and any("," in text for text in texts)):
+        where = next(where for value, where in known if isinstance(value, str))
+        return "number", [f"{where}: {texts[0]!r} in column {name!r} is read as the number {number_of(texts[0]):.15g}."]
     if texts and all(map(MARKED.fullmatch, texts)):
         quotes = " Quotes belong to the fields of TSV: pass --format csv if they do not." if texts[0][0] == '"' else ""
         raise InvalidInput(
@@ -299,13 +354,13 @@ def decide_columns(
         if kinds[label] == "weight":
             raise InvalidInput(f"{names[label]!r} is the label and cannot be the weight, too. Choose another column.")
         kinds[label] = "label"
-    if not set(kinds) & {"number", "category", "text"}:
+    if not set(kinds).intersection(FEATURE_KINDS):
         raise InvalidInput(
             f"The table has no column but the label; its columns are {listed(names)}. Pass a file with features, or "
             "another label; if the first line has no names of columns, remove it."
         )
     columns = tuple(Column(name, kind) for name, kind in zip(names, kinds, strict=True))
-    features = {kind for kind in kinds if kind in ("number", "category", "text")}
+    features = {kind for kind in kinds if kind in FEATURE_KINDS}
     return replace(reading, columns=columns, normalise=features == {"text"})
 
 

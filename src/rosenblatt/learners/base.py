@@ -268,6 +268,7 @@ CONDITIONS: dict[str, Callable[[Any], bool]] = {
     "gamma_": lambda value: is_real(value) and 0 < value < np.inf,
     "intercept_scaling_": lambda value: is_real(value) and 1e-100 <= value <= 1e100,
     "covariance_": lambda value: isinstance(value, str) and value in ("full", "diagonal"),
+    "averaged_": lambda value: isinstance(value, bool),
 }
 
 

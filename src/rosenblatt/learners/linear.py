@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.labels import as_classes, as_names, as_weights, labels_of, used_rows
 from rosenblatt.data.matrices import as_dense, sp
-from rosenblatt.data.survey import Survey, choose_padding, survey, warn_of_scale
+from rosenblatt.data.survey import Survey, choose_padding, first_row_padding, survey, warn_of_scale
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
 from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.errors import InvalidInput, NotAvailable
@@ -313,7 +313,7 @@ class EpochLearner(Estimator):
                 self._check_streaming()
             table, y = self._check_rows(X, y, reset=stream is None)
             if stream is None or stream.outdated:
-                stream = self._going_on()
+                stream = self._going_on(table.rows)
             rows = table.shape[0]
             counts = stream.learn(table, y, as_weights(sample_weight, rows), classes)
             self._stream = stream
@@ -330,10 +330,11 @@ class EpochLearner(Estimator):
             stream.recorded = stream.trials, stream.mistakes
         return self
 
-    def _going_on(self) -> Stream:
-        """Return the stream to continue, with the parameters as they are now."""
+    def _going_on(self, first: Any = None) -> Stream:
+        """Return the stream to continue, with the parameters as they are now; a new one begins with the `first` row."""
         if "intercept_scaling" in self.declared:
-            self.intercept_scaling_ = self._padding()
+            chooses = self._stream is None and self.intercept_scaling == "auto"
+            self.intercept_scaling_ = first_row_padding(first) if chooses else self._padding()
         settings = self._settings()
         stream = self._stream or self._make_stream(settings)
         stream.reconfigure(settings)
@@ -416,7 +417,7 @@ class EpochLearner(Estimator):
             if "n_features_in_" not in self.__dict__:  # a method may depend on it
                 sized = getattr(x, "shape", ()) or (len(x) if hasattr(x, "__len__") else 0,)
                 self.n_features_in_ = int(sized[-1])
-            stream = self._going_on()
+            stream = self._going_on(x)
         if "_stream" not in self.__dict__ and (names := row_names(x)):
             self.feature_names_in_ = np.array(names, dtype=object)
         mistake = stream.learn_one(self._by_names(stream, x), y)

@@ -108,7 +108,7 @@ INTERCEPT_SCALING: Any = real(
     text="The constant c that pads each row: the bias is c times the weight of a feature that is c everywhere, and"
     ' moves by c^2 where a weight moves by its feature. "auto": 1, but in a fit of values with a root mean square v'
     " below 1/4, such as texts scaled to length one, the power of two close to v, or for two classes to half the"
-    " length of a row.",
+    " length of a row; in a stream whose first row has length one, 1/4.",
     least=1e-100,
     most=1e100,
     wanted='a number from 1e-100 to 1e100, or "auto"',

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.survey import Survey
 from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rules import reach, rule
 from rosenblatt.errors import InvalidInput, NotAvailable
@@ -121,6 +122,8 @@ class SoftMargin(LinearClassifier):
     Attributes
     ----------
     {attributes}
+    averaged_ : bool
+        Whether the model is an average, as the last fit chose; streams have none.
 
     References
     ----------
@@ -154,9 +157,9 @@ class SoftMargin(LinearClassifier):
     )
     average: bool | None = choice(
         default=None,
-        text="Whether the model is the average of the weights over all trials (averaged SGD). None: over those since"
-        " the last of epochs 1, 2, 4, 8, ... began, which are the later half at least; or, where the penalty has a"
-        " share of L1, no average, which would not keep its zeros.",
+        text="Whether the model is the average of the weights over all trials (averaged SGD). None: in a fit over those"
+        " since the last of epochs 1, 2, 4, 8, ... began, which are the later half at least; no average in a stream,"
+        " whose rows may drift, and where the penalty has a share of L1, whose zeros it would not keep.",
         choices=(None, True, False),
     )
     alpha: float = shared.ALPHA
@@ -192,6 +195,7 @@ class SoftMargin(LinearClassifier):
         rule="soft_margin",
     )
     default_keep = "last"
+    at_times = (*LinearClassifier.at_times, "averaged_")
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -221,7 +225,13 @@ class SoftMargin(LinearClassifier):
         return (hinge if self.loss == "hinge" else logistic)(bounded=self.schedule != "pegasos")
 
     def _averaged(self) -> bool:
-        return self.penalty in (None, "l2") if self.average is None else bool(self.average)
+        """Return whether the weights are averaged: as given, or as a fit has chosen."""
+        return bool(self.__dict__.get("averaged_", False) if self.average is None else self.average)
+
+    def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
+        super()._adapt(sizes, n_classes, warm=warm)
+        chooses = self.average is None and not warm
+        self.averaged_ = self.penalty in (None, "l2") if chooses else self._averaged()
 
     def _rate(self) -> HarmonicRate | None:
         if self.schedule == "pegasos":

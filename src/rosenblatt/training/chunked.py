@@ -163,6 +163,9 @@ def learn_chunks(job: ChunkedJob, resume: Resumption | None = None) -> Outcome:
         return _train(job, first, chain(read, rest), resume)
     except NewLabels as label:
         if not job.chunks.again:
+            for _ in rest:  # completes the cache of standard input, if there is one
+                pass
+        if not job.chunks.again:
             raise InvalidInput(
                 f"The first rows do not have all labels: {label} comes later, and standard input cannot be read again. "
                 "Announce all labels as classes, or pass a file."

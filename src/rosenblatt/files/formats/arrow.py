@@ -16,7 +16,7 @@ from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, RefusedRows
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_field, as_plain, flat_table
 from rosenblatt.files.sniffing import SAMPLE_LINES, Sample
 from rosenblatt.files.streams import STANDARD_INPUT, Array, FileBlock, FilePath
-from rosenblatt.files.tables import Preview, TableParser, as_text, joined_texts, value_of
+from rosenblatt.files.tables import Preview, TableParser, as_text, joined_texts, number_of
 
 ROWS_PER_BLOCK = 1 << 13
 NUMBERS = (bool, int, float, Decimal, type(None))
@@ -73,7 +73,7 @@ def _as_numbers(column: Any) -> tuple[Array, Array]:
     if _is_number(column.type) and not column.null_count:
         with contextlib.suppress(TypeError, ValueError):  # decimals, for example
             return np.asarray(column.to_numpy(zero_copy_only=False), np.float64), np.empty(0, np.int64)
-    values = [value_of(value) if isinstance(value, str) else value for value in column.to_pylist()]
+    values = [number_of(value) if isinstance(value, str) else value for value in column.to_pylist()]
     wrong = [row for row, value in enumerate(values) if not isinstance(value, NUMBERS)]
     for row in wrong:
         values[row] = None

@@ -35,9 +35,9 @@ from rosenblatt.files.parsing import (
     texts_in,
 )
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_field, as_value, flat_table, one_line
-from rosenblatt.files.sniffing import NUMBER, SAMPLE_BYTES, SAMPLE_LINES, Sample, most
+from rosenblatt.files.sniffing import SAMPLE_BYTES, SAMPLE_LINES, Sample, most
 from rosenblatt.files.streams import BYTE_ORDER_MARK, Array, FilePath
-from rosenblatt.files.tables import INDEX, LABEL_NAMES, UNNAMED, Preview, TableParser, kind_of, value_of
+from rosenblatt.files.tables import INDEX, LABEL_NAMES, UNNAMED, Preview, TableParser, kind_of, number_of, value_of
 
 U = np.uint64
 NEWLINE, RETURN = 10, 13
@@ -48,7 +48,6 @@ QUOTED = re.compile(rb'(?:^|\t)"[^\t]*"(?:\t|\r?$)')
 COMMON_NAMES = {*LABEL_NAMES, "text", "id", "name", "message", "review", "weight"}
 # Columns from which on a first line 0,1,2,... is a header, and rows from which on a word that does not recur is a name.
 CERTAIN_NUMBERING, CERTAIN_ROWS = 5, 5
-_is_number = re.compile(NUMBER).fullmatch
 
 
 # --------------------------------------------------------------------------------------------------------------- loops
@@ -491,9 +490,10 @@ class DelimitedParser(TableParser):
         faulty = []
         for place in some.tolist():
             field = text[start[place] : end[place]].tobytes().strip()
-            if _is_number(field) and np.isfinite(float(field)):
-                number[place] = float(field)
-            elif field not in MISSING:
+            value = number_of(field.decode("utf-8", "replace"))
+            if isinstance(value, float) and np.isfinite(value):
+                number[place] = value
+            elif value is not None:
                 faulty.append(place)
         width = len(columns)
         bad = np.array(faulty, np.int64)

@@ -16,7 +16,7 @@ from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, fault_at
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_plain, plain_pairs
 from rosenblatt.files.sniffing import SAMPLE_BYTES, SAMPLE_LINES, Sample, most
 from rosenblatt.files.streams import Array
-from rosenblatt.files.tables import INDEX, Preview, TableParser, as_text, joined_texts, value_of
+from rosenblatt.files.tables import INDEX, Preview, TableParser, as_text, joined_texts, number_of
 
 NOT_OBJECT = ' is not a JSON object of numbers and texts. Write one on each line, as in: {"label": 1, "text": "hello"}'
 
@@ -249,7 +249,7 @@ class _Columns(_Rows):
 def _number(name: str, value: Any) -> float:
     """Return a value as a number, NaN if it stands for a missing one; raise an error if it is neither."""
     if isinstance(value, str):
-        value = value_of(value)
+        value = number_of(value)
         if value is None:
             return np.nan
     if isinstance(value, str) or not np.isfinite(float(value)):

@@ -349,7 +349,8 @@ def decide(reading: Reading, sample: Sample, opening: Opening) -> Reading:
     """Return how to read files that begin like a sample."""
     heads = [re.split(rb"[ |]", line.lstrip())[0] for line in sample_lines(sample.content)]
     kind = "number" if opening.labels == "none" else label_type([h for h in heads if h[:1] != b"'"], opening.label_type)
-    return replace(reading, label_type=kind)
+    words = not any(b":" in line.partition(b"|")[2] for line in sample_lines(sample.content))
+    return replace(reading, label_type=kind, normalise=words)
 
 
 def cross_notes(reading: Reading, samples: Iterable[Sample]) -> list[str]:
