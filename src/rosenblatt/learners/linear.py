@@ -333,7 +333,7 @@ class EpochLearner(Estimator):
     def _going_on(self, first: Any = None) -> Stream:
         """Return the stream to continue, with the parameters as they are now; a new one begins with the `first` row."""
         if "intercept_scaling" in self.declared:
-            chooses = self._stream is None and self.intercept_scaling == "auto"
+            chooses = "_stream" not in self.__dict__ and self.intercept_scaling == "auto"
             self.intercept_scaling_ = first_row_padding(first) if chooses else self._padding()
         settings = self._settings()
         stream = self._stream or self._make_stream(settings)
