@@ -83,7 +83,7 @@ def _of_model(path: str, top: int, data: str | None) -> dict[str, Any]:
         "learner": training.get("learner"),
         "labels": [plain(label) for label in model.classes],
         "features": model.W.shape[1],
-        "weights": int((model.W != 0).sum()),
+        "weights": sum(int(np.count_nonzero(row)) for row in model.W),  # by rows: sparse weights stay so
         "format": origin.get("reading", {}).get("format"),
         "epochs": training.get("epochs"),
         "rows": training.get("rows"),

@@ -62,8 +62,14 @@ class SparseArray(NDArrayOperatorsMixin):
 
     @cached_property
     def dense(self) -> Array:
-        """The whole array. Where the fill is zero, pages of memory without an entry are never touched."""
-        check_memory(self.nbytes, f"An array of shape {self.shape}", "Use the model where it is sparse: load_linear.")
+        """The whole array, to read."""
+        check_memory(self.nbytes, f"An array of shape {self.shape}", "Pass sparse rows, and read some of its columns.")
+        array = self.toarray()
+        array.flags.writeable = False
+        return array
+
+    def toarray(self) -> Array:
+        """Return the whole array. Where the fill is zero, pages of memory without an entry are never touched."""
         # By its bits: -0.0 is not what np.zeros returns.
         array = np.full(self.shape, self.fill) if any(self.fill.tobytes()) else np.zeros(self.shape, self.dtype)
         first = np.arange(self.indptr.size - 1) * self.shape[-1]
@@ -138,7 +144,9 @@ class SparseArray(NDArrayOperatorsMixin):
             if isinstance(key, int | np.integer) and 0 <= key < len(self):
                 entries = slice(self.indptr[key], self.indptr[key + 1])
                 starts = np.array([0, entries.stop - entries.start])
-                return SparseArray(self.shape[1:], self.fill, self.data[entries], self.indices[entries], starts).dense
+                return SparseArray(
+                    self.shape[1:], self.fill, self.data[entries], self.indices[entries], starts
+                ).toarray()
             if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], slice) and key[0] == slice(None):
                 columns = np.asarray(key[1])
                 if columns.dtype.kind in "iu" and np.all((columns >= 0) & (columns < self.shape[1])):
@@ -220,7 +228,7 @@ def from_parts(shape: Any, fill: Any, data: Array, indices: Array, indptr: Array
             exact = data.dtype.type(fill)
     except OverflowError:
         raise Fault(f"{fill!r:.60} is not of type {data.dtype}") from None
-    expect(exact == fill and np.isfinite(exact), f"{fill!r:.60} is not of type {data.dtype}")
+    expect(exact.item() == fill and np.isfinite(exact), f"{fill!r:.60} is not of type {data.dtype}")
     array = SparseArray(shape, exact, data, indices, indptr)
     array.check()
     return array

@@ -306,7 +306,7 @@ class Decoder:
                 "To predict only, use load_linear or rosenblatt predict, which keep weights sparse",
             )
         try:
-            return sparse.dense
+            return sparse.toarray()
         except MemoryError:
             raise Fault(f"there is no memory for an array of shape {sparse.shape}") from None
 
@@ -429,7 +429,7 @@ class Decoder:
         """Return a field of a record: if it may be sparse, and is large, as it is in the file."""
         if sparse and isinstance(node, dict) and node.keys() == {"sparse"}:
             array = self._sparse_array(node["sparse"])
-            return array if array.nbytes > SURELY_THERE else array.dense
+            return array if array.nbytes > SURELY_THERE else array.toarray()
         return self.value(node)
 
     def _document(self, content: Any) -> Any:
