@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.learners.alma import ALMA as ALMA
     from rosenblatt.learners.arow import AROW as AROW
     from rosenblatt.learners.association import AssociationUnits as AssociationUnits
+    from rosenblatt.learners.file_model import FileModel as FileModel
     from rosenblatt.learners.for_river import as_river as as_river
     from rosenblatt.learners.hashers import TableHasher as TableHasher
     from rosenblatt.learners.hashers import TextHasher as TextHasher
@@ -48,6 +49,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
 # The module of each public function and class that is not a learner, imported when the name is first used.
 _HOME = {
     "Certificate": "prover.certificates.certificate",
+    "FileModel": "learners.file_model",
     "LinearModel": "training.model",
     "Report": "report.report",
     "as_river": "learners.for_river",

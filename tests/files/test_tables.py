@@ -37,7 +37,7 @@ def test_scaling_on_line_ends_with_means_and_deviations_of_all_rows():
     scaler = Scaler(3)
     parts = np.concatenate([scaler.scaled(X[:7]), scaler.scaled(X[7:])])
     assert (parts == Scaler(3).scaled(X)).all()
-    mean, deviation = scaler.scaling()
+    mean, deviation = scaler.moments().scaling()
     np.testing.assert_allclose(mean, np.nanmean(X, axis=0))
     np.testing.assert_allclose(deviation, np.nanstd(X, axis=0), atol=1e-12)
     given = Scaler(3, Scaling((5, 5, 5), (1, 10, 0))).scaled(X)

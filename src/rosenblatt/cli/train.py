@@ -15,6 +15,8 @@ import click
 import numpy as np
 
 from rosenblatt.cli.options import (
+    INPUT_NAMES,
+    REUSED_NAMES,
     Sections,
     check_targets,
     files_argument,
@@ -36,9 +38,10 @@ from rosenblatt.cli.training import (
     check_class_weight,
     class_weights,
     describe_run,
-    job_of,
+    job_of_learner,
     shown_labels,
     take_learner,
+    take_more,
     training_option,
     training_options,
 )
@@ -46,7 +49,10 @@ from rosenblatt.data.memory import physical_memory
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import estimate_collisions
 from rosenblatt.files.opening import open_source
+from rosenblatt.files.reader import Reader
 from rosenblatt.files.streams import can_be_read_once
+from rosenblatt.learners.file_model import FileModel, added
+from rosenblatt.learners.saving import load, save
 from rosenblatt.learners.sharding import fit_shards
 from rosenblatt.scaling.partitions import (
     HELD_SHARE,
@@ -58,13 +64,15 @@ from rosenblatt.scaling.partitions import (
     shards_of_rows,
 )
 from rosenblatt.text import count
-from rosenblatt.training.calibration import calibrate
+from rosenblatt.training.calibration import Sigmoids, calibrate
 from rosenblatt.training.checkpoint import Checkpoint
 from rosenblatt.training.chunked import learn_chunks
+from rosenblatt.training.multiclass import class_costs
 from rosenblatt.training.sharded import LocalShards
 
 # Options that do not apply to shards.
 WITHOUT_SHARDS = (
+    "start",
     *("holdout", "validation", "cache", "no_cache", "cache_bytes", "checkpoint", "every", "resume", "classes"),
     "calibrate",
 )
@@ -74,7 +82,15 @@ CALIBRATION_HOLDOUT = 10
 
 @click.command(cls=Sections)
 @files_argument
-@option("-o", "--model", required=True, type=click.Path(dir_okay=False), help="File for the model.")
+@option("-m", "--model", type=click.Path(dir_okay=False), help="File for the model; by default that of --from.")
+@option(
+    "--from",
+    "start",
+    type=click.Path(dir_okay=False),
+    metavar="MODEL",
+    help="Train this model further; it determines the learner and how files are read.",
+)
+@option("--overwrite", is_flag=True, help="Replace a model that exists already.")
 @training_options()
 @training_option(
     "--holdout",
@@ -134,7 +150,11 @@ def train(context: click.Context, /, **options: Any) -> None:
     \b
     rosenblatt train mails.csv --model spam.model
     rosenblatt train --learner arow --holdout 10 day-*.svm.gz --model clicks.model
+    rosenblatt train tuesday.svm.gz --from clicks.model
     """  # noqa: D301
+    options["model"] = options["model"] or options["start"]
+    if options["model"] is None:
+        raise click.UsageError("Missing option '-m' / '--model': the file for the model.")
     if options["resume"] and not options["checkpoint"]:
         raise click.UsageError("--resume continues from a checkpoint. Add --checkpoint FILE.")
     if options["holdout"] and options["validation"]:
@@ -146,7 +166,9 @@ def train(context: click.Context, /, **options: Any) -> None:
     if options["no_cache"]:
         reject_options(("cache", "cache_bytes"), "--no-cache disables the cache. Leave out one of them.")
     written = {name: options[name] for name in ("model", "cache", "checkpoint")}
-    check_targets((*options["files"], options["validation"]), **written)
+    same = options["start"] is not None and os.path.realpath(options["start"]) == os.path.realpath(options["model"])
+    check_targets((*options["files"], options["validation"], None if same else options["start"]), **written)
+    _check_overwriting(options, same)
     if options["dask"] is not None or (options["shards"] or 1) != 1:
         reject_options(WITHOUT_SHARDS, "it is for training without shards. Leave it out, or --shards and --dask.")
         _train_on_shards(options)
@@ -155,6 +177,16 @@ def train(context: click.Context, /, **options: Any) -> None:
     keep_memory()
     with ExitStack() as stack:
         context.exit(_Training(options, stack).run())
+
+
+def _check_overwriting(options: dict[str, Any], same: bool) -> None:
+    """Raise an error if a model exists that this training would replace without being told to."""
+    path, overwrite = options["model"], options.pop("overwrite")
+    resumes = options["resume"] and os.path.exists(options["checkpoint"])  # of a training that was interrupted
+    if os.path.isfile(path) and not (same or overwrite or resumes):
+        raise click.UsageError(
+            f"{path} exists. To replace it, add --overwrite; to train it further, add --from {path}."
+        )
 
 
 def keep_memory() -> None:
@@ -175,6 +207,11 @@ class _Training:
         self.checkpoint_path, self.every = options.pop("checkpoint"), options.pop("every")
         self.resume, self.warned = options.pop("resume"), False
         self.interruption = Interruption()
+        self.start = options.pop("start")
+        self.before = None if self.start is None else _load(self.start)
+        before = self.before
+        self.known = None if before is None else before.classes_
+        name, self.learner = take_learner(options) if before is None else take_more(options, before)
         self.source = stack.enter_context(self._open(options))
         self.temporary: str | None = self.cache if self.removes_cache else None
         validation, holdout = options.pop("validation"), options.pop("holdout")
@@ -182,13 +219,20 @@ class _Training:
         if self.calibrates and not validation and not holdout:
             holdout = CALIBRATION_HOLDOUT
             note(f"Every {holdout}th row is held out, to calibrate on and to choose the best epoch.", self.quiet)
-        self.settings, job = job_of(self.source, options, validates=bool(validation or holdout))
+        self.settings, job = job_of_learner(
+            name,
+            self.learner,
+            self.source,
+            options,
+            validates=bool(validation or holdout),
+            start=None if before is None else before.start,
+        )
         if job.regression:
             reject_options(("calibrate",), "this learner predicts numbers, not classes. Leave it out.")
         self.progress = ProgressBar(self.source, job.plan.max_iter, self.quiet or self.as_json)
         self.checkpoint: Checkpoint | None = None
         if self.checkpoint_path is not None:
-            content = [self.source.digest(), self.settings, holdout, validation]
+            content = [self.source.digest(), self.settings, holdout, validation, self.start and _digest(self.start)]
             identity = hashlib.sha256(json.dumps(content, default=str).encode()).hexdigest()
             self.checkpoint = Checkpoint(self.checkpoint_path, self.every, identity)
         plan = replace(job.plan, callback=self._after_epoch)
@@ -203,7 +247,7 @@ class _Training:
             self.job = replace(self.job, validation=_SameReading(self.source, validation))
 
     def _open(self, options: dict[str, Any]) -> Any:
-        settings = take_input(options)
+        settings = take_input(options) if self.before is None else _same_input(options, self.before.reader)
         files = list(options.pop("files"))
         cache, without = options.pop("cache"), options.pop("no_cache")
         limit = options.pop("cache_bytes")
@@ -261,33 +305,26 @@ class _Training:
                 os.unlink(self.temporary)
         model = self._model(outcome)
         if self.calibrates and not self.interruption():
-            model = self._calibrated(model)
-        model.save(self.path)
+            model.sigmoids = self._calibrated(model.linear())
+        save(model, self.path)
         if self.checkpoint is not None and not self.interruption():
             self.checkpoint.remove()
         self._report(outcome, model)
         return 130 if self.interruption() else 0
 
-    def _model(self, outcome: Any) -> Any:
-        names, width = self.source.names, outcome.learned.state.W.shape[1]
-        origin = {"reading": self.source.reading.to_json(), "training": self.settings | describe_run(outcome.run)}
-        if self.source.scaling is not None:
-            origin["scaling"] = [list(part) for part in self.source.scaling]
+    def _model(self, outcome: Any) -> FileModel:
         if self.resume:
             self.source.find_encoding()
-        if self.source.utf8 is not None:
-            origin["utf8"] = self.source.utf8
-        model = outcome.model(origin=origin)
-        if names is None:
-            return model
-        return replace(
-            model, W=model.W[:, : len(names)].copy() if len(names) < width else model.W, feature_names=tuple(names)
-        )
+        before = None
+        if self.before is not None:
+            before = self.before.record_before if outcome.continued else self.before.training
+        record = self.settings | describe_run(outcome.run)
+        trained(self.learner, outcome)
+        return FileModel(self.learner, reader_of(self.source), added(before, record), outcome.opened, before)
 
-    def _calibrated(self, model: Any) -> Any:
-        """Return the model with sigmoids that are fitted to the held-out rows."""
-        sigmoids = calibrate(self._held_out(replace(model, origin=None)), model.classes)
-        return replace(model, origin=model.origin | {"calibration": [list(part) for part in sigmoids]})
+    def _calibrated(self, model: Any) -> Sigmoids:
+        """Return sigmoids that are fitted to the held-out rows."""
+        return calibrate(self._held_out(replace(model, origin=None)), model.classes)
 
     def _held_out(self, model: Any) -> Iterator[tuple[Any, Any, Any]]:
         """Yield labels, class scores and weights of the held-out rows, chunk by chunk."""
@@ -306,17 +343,22 @@ class _Training:
         report_problems(self.source, self.quiet)
         if self.as_json:
             print_json(
-                {"model": self.path, "seconds": run.seconds, "labels": model.classes.tolist(), "files": files}
-                | self.settings
-                | describe_run(run)
+                {"model": self.path, "seconds": run.seconds, "labels": model.classes_.tolist(), "files": files}
+                | model.training
             )
             return
         if self.quiet:
             return
         if files:
             note(rows_of_files(files))
-        if model.classes.size:
-            note(f"labels: {shown_labels(model.classes)}")
+        if model.classes_.size:
+            note(f"labels: {shown_labels(model.classes_)}")
+        if self.known is not None and model.classes_.size > self.known.size:
+            new = shown_labels(np.setdiff1d(model.classes_, self.known))
+            note(
+                f"New labels: {new}. They start from zero weights: to have those of one training on all rows, announce "
+                "labels by --classes in the first one."
+            )
         if outcome.in_runs and self.job.plan.order == "cyclic":
             note("The rows are grouped by label, which hurts learning. Shuffle the file, or add --shuffle.")
         self._collisions()
@@ -338,6 +380,63 @@ class _Training:
                 f"{used} of {columns} columns are used: about {count(round(estimate.features), 'feature')}, of which "
                 f"{estimate.collided / max(estimate.features, 1):.1%} share a column with another."
             )
+
+
+def _load(path: str) -> FileModel:
+    """Return the model to train further."""
+    model = load(path)
+    if not isinstance(model, FileModel):
+        raise InvalidInput(f"{path} was not trained by rosenblatt train, and does not say how to read files.")
+    return model
+
+
+def _digest(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def trained(learner: Any, outcome: Any) -> None:
+    """Give a learner what was learned from files."""
+    settings, first = outcome.settings, outcome.first
+    if settings.class_weight == "balanced":  # by the rows of this training; those to come are not known
+        costs = class_costs("balanced", first.classes, first.counts)
+        learner.class_weight = dict(zip(first.classes.tolist(), costs.tolist(), strict=True))
+    learner._stream = learner._make_stream(learner._settings(), outcome.learned)
+    learner.run_ = replace(outcome.run, seconds=0.0)  # a file depends on the rows and the options alone
+
+
+def reader_of(source: Any) -> Reader:
+    """Return the reader of further rows."""
+    names = source.names if source.reading.features.dictionary else ()
+    return Reader(source.reading, names, source.moments, source.utf8)
+
+
+def _same_input(options: dict[str, Any], reader: Reader) -> dict[str, Any]:
+    """Remove the options of reading from all options, and return the arguments of `open_source` for further files."""
+    given = click.get_current_context().get_parameter_source
+    named = {name for name in INPUT_NAMES if given(name) is click.core.ParameterSource.COMMANDLINE}
+    settings = take_input(options)
+    features, reading = settings.pop("features"), reader.reading
+    columns = {column.name: column.kind for column in reading.columns}
+    label = next((name for name, kind in columns.items() if kind == "label"), None)
+    known = vars(reading.features) | vars(reading) | {"label": label}
+    for name in sorted(named - {*REUSED_NAMES}):
+        value = settings[name] if name in settings else getattr(features, name)
+        then = {key: columns.get(str(key)) for key in value} if name == "columns" else known[name]
+        if value != then:
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} contradicts the model of --from, which determines how files are read. "
+                "Leave it out, or train a new model."
+            )
+    names = reader.names if reading.features.dictionary else None
+    more = {name: settings[name] for name in REUSED_NAMES if name in settings}
+    return more | {
+        "reading": reading,
+        "names": names,
+        "scaling": reader.moments,
+        "goes_on": True,
+        "utf8": reader.utf8,
+    }
 
 
 class _SameReading:
@@ -398,16 +497,17 @@ def _train_on_shards(options: dict[str, Any]) -> None:
     training |= describe_run(fitted.run_)
     model = fitted._stream.model()
     check_class_weight(weight, model.classes)
-    origin = {"reading": reading["reading"].to_json(), "training": training, "utf8": reading["utf8"]}
-    replace(model, origin=origin, feature_names=names or ()).save(path)
+    seconds, fitted.run_ = fitted.run_.seconds, replace(fitted.run_, seconds=0.0)
+    reader = Reader(reading["reading"], names if reading["reading"].features.dictionary else (), None, reading["utf8"])
+    save(FileModel(fitted, reader, training), path)
     if options["as_json"]:
-        print_json({"model": path, "seconds": fitted.run_.seconds, "labels": model.classes.tolist()} | training)
+        print_json({"model": path, "seconds": seconds, "labels": model.classes.tolist()} | training)
         return
     if rows.counted:
         note(rows_of_files({path: rows.counted[path] for path in paths}), quiet)
     note(f"labels: {shown_labels(model.classes)}", quiet)
     note(f"It stopped because {fitted.stop_reason_}", quiet)
-    note(f"The model is in {path} ({count(fitted.shards, 'shard')}, {fitted.run_.seconds:.1f} s).", quiet)
+    note(f"The model is in {path} ({count(fitted.shards, 'shard')}, {seconds:.1f} s).", quiet)
 
 
 def _shards_of(estimator: Any, rows: FileRows, names: tuple[str, ...]) -> LocalShards:

@@ -16,7 +16,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import family
 from rosenblatt.learners.parameters import Parameter
 from rosenblatt.text import listed
-from rosenblatt.training.chunked import ChunkedJob, FirstChunkStats, NewLabels
+from rosenblatt.training.chunked import ChunkedJob, FirstChunkStats, NewLabels, Start
 from rosenblatt.training.plan import Plan
 from rosenblatt.training.stream import Settings
 
@@ -28,6 +28,8 @@ WITHOUT_OPTION = (
 )
 # The kinds of values of a parameter in Python, and those of its option.
 _KINDS = {'"': "", " or callable": "", ", RandomState or None": "", " or None": ", none", "bool": "yes, no"}
+# Options that a further run of a model may change.
+OF_A_RUN = ("max_iter", "shuffle", "tol", "n_iter_no_change", "keep", "max_seconds", "random_state", "n_jobs")
 learner_option, training_option = partial(option, section="Learner"), partial(option, section="Training")
 
 
@@ -147,6 +149,48 @@ def take_learner(options: dict[str, Any]) -> tuple[str, Any]:
     return name, learner
 
 
+def take_more(options: dict[str, Any], model: Any) -> tuple[str, Any]:
+    """Remove the options of a learner from all options; return the name and the learner of a model to train further.
+
+    Options of the run that are not on the command line are those of the model's last run. All others must be as they
+    were, because the learned state depends on them.
+    """
+    name, learner = model.training["learner"], model.learner
+    before = {"learner": name} | model.training["parameters"]
+    context = click.get_current_context()
+    flags = {parameter.name: parameter.opts[0] for parameter in context.command.params}
+    for key in ("learner", *_parameters(), "class_weight", "max_iter", "shuffle"):
+        value = options.pop(key)
+        if context.get_parameter_source(key) is not click.core.ParameterSource.COMMANDLINE:
+            value = before.get(key)
+        elif key not in before:
+            raise click.UsageError(f"{flags[key]} is not an option of {name}, the learner of the model of --from.")
+        elif key not in OF_A_RUN and value != before[key]:
+            was = "without it" if before[key] is None else f"with {flags[key]} {plain_text(before[key])}"
+            raise click.UsageError(
+                f"{flags[key]} {plain_text(value)} contradicts the model of --from, which was trained {was}. Leave it "
+                "out, or train a new model."
+            )
+        if key in ("class_weight", "max_iter", "shuffle"):
+            options[key] = value
+        elif key in OF_A_RUN and key in learner.declared:
+            setattr(learner, key, value)
+    try:
+        learner._check_parameters()
+    except InvalidInput as error:
+        raise click.UsageError(str(error)) from None
+    return name, learner
+
+
+def plain_text(value: Any) -> str:
+    """Return the value of an option as it is on the command line."""
+    if isinstance(value, tuple):
+        return ",".join(map(plain_text, value))
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    return str(value)
+
+
 def class_weights(text: str | None, numeric: bool) -> Any:
     """Return class weights from the text of their option; `numeric` is whether labels are numbers."""
     if text is None or text == "balanced":
@@ -193,9 +237,13 @@ def configuration(learner: Any, class_weight: str | None, first: bool) -> Callab
     """Return a function that completes the settings of a learner from the first rows and the labels.
 
     `first` is whether to collect all labels before training if the first rows lack one of the option `class_weight`.
+    A learner that has learned before keeps what was chosen then.
     """
 
     def configure(look: FirstChunkStats) -> Settings:
+        if learner._stream is not None:
+            before: Settings = learner._settings()
+            return before
         learner.n_features_in_ = look.table.shape[1]
         learner._adapt(look.sizes, look.classes.size, warm=False)
         if class_weight is not None:
@@ -218,7 +266,20 @@ def job_of(
 
     `validates` is whether rows are held out, `first` whether labels can be collected before training.
     """
-    name, learner = take_learner(options)
+    return job_of_learner(*take_learner(options), source, options, validates=validates, first=first)
+
+
+def job_of_learner(
+    name: str,
+    learner: Any,
+    source: Any,
+    options: dict[str, Any],
+    *,
+    validates: bool = False,
+    first: bool = True,
+    start: Start | None = None,
+) -> tuple[dict[str, Any], ChunkedJob]:
+    """Do the same for a learner; `start` is the training that it continues."""
     class_weight, classes = options.pop("class_weight"), options.pop("classes")
     parameters: dict[str, Any] = {key: getattr(learner, key) for key in learner.declared if key not in WITHOUT_OPTION}
     parameters |= {"max_iter": options["max_iter"], "shuffle": options["shuffle"], "class_weight": class_weight}
@@ -234,14 +295,16 @@ def job_of(
             raise click.UsageError(
                 f"--classes={classes}: the labels of the file are numbers. Pass numbers, or add --label-type text."
             ) from None
-        check_class_weight(class_weights(class_weight, numeric), labels)
+        if start is None:
+            check_class_weight(class_weights(class_weight, numeric), labels)
     job = ChunkedJob(
         source,
         configuration(learner, class_weight, first and labels is None),
         plan_of(learner, options, validates=validates),
         classes=labels,
         regression=regression,
-        balanced=class_weight == "balanced",
+        balanced=class_weight == "balanced" and start is None,
+        start=start,
     )
     return {"learner": name, "parameters": parameters}, job
 

@@ -191,10 +191,10 @@ FIRST_NAMES, FIRST_BYTES = 1 << 10, 1 << 16
 class Dictionary:
     """Names and their columns, in the order of appearance.
 
-    Names beyond the maximum `most` have no column. If names are passed, no other is added.
+    Names beyond the maximum `most` have no column. If names are passed, no other is added, unless `frozen` is False.
     """
 
-    def __init__(self, most: int, names: tuple[str, ...] | None = None) -> None:
+    def __init__(self, most: int, names: tuple[str, ...] | None = None, *, frozen: bool = True) -> None:
         self.most, self.frozen, self.left_out = most, False, 0
         self._count = 0
         self._slots = np.full(2 * FIRST_NAMES, -1, np.int32)
@@ -206,7 +206,7 @@ class Dictionary:
             self.find(np.frombuffer(b"".join(encoded) + b"\n", np.uint8), ends)
             if len(self) < len(names):
                 raise InvalidInput("names has one name twice. Pass the names that a source had.")
-            self.frozen = True
+            self.frozen = frozen
 
     def __len__(self) -> int:
         return self._count

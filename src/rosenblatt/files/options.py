@@ -232,8 +232,11 @@ class Opening:
         How other files were read. It replaces all options above but `labels` and `on_error`.
     names : sequence of str, optional
         The dictionary of other files; names that are not in it are left out.
-    scaling : Scaling, optional
+    scaling : Scaling or Moments, optional
         Means and deviations of other files.
+    goes_on : bool
+        Whether these files go on from where others ended: `names` are a dictionary that grows, and `scaling` is
+        `Moments` that further rows change.
     utf8 : bool, optional
         Whether the text of other files was UTF-8; files in the other encoding are refused. None: unknown.
     chunk_bytes, chunk_rows : int
@@ -262,6 +265,7 @@ class Opening:
     reading: Reading | None = None
     names: Sequence[str] | None = None
     scaling: Any = None
+    goes_on: bool = False
     utf8: bool | None = None
     chunk_bytes: int = CHUNK_BYTES
     chunk_rows: int | None = None

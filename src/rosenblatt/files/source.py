@@ -21,7 +21,7 @@ from rosenblatt.files.features import Dictionary, check_names
 from rosenblatt.files.options import Opening
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser, is_utf8
 from rosenblatt.files.streams import FileBlock, in_order
-from rosenblatt.files.tables import Scaling
+from rosenblatt.files.tables import Moments, Scaling
 
 if TYPE_CHECKING:
     from rosenblatt.files.opening import Inputs
@@ -41,8 +41,8 @@ class FileSource:
         Whether the text read so far is UTF-8; None if it is ASCII, or if it has no words.
     problems : ReadProblems
         Of the current or the last pass.
-    scaling : Scaling, or None
-        Means and deviations of the columns of numbers, if they are standardised.
+    moments : Moments, or None
+        Of the columns of numbers so far, if they are standardised by the rows so far.
     file_rows : list of int, or None
         Rows of each file, by the last pass over all of them.
     """
@@ -53,8 +53,9 @@ class FileSource:
         self.typed = [formats.ALL[parser.layout.format].typed for parser in parsers]
         options = self.reading.features
         self.known_names = None if opening.names is None else check_names(opening.names, options)
-        self.dictionary = Dictionary(options.n_columns, self.known_names) if options.dictionary else None
-        self.scaling, self.utf8 = opening.scaling, opening.utf8
+        self.dictionary = self.first_dictionary()
+        self.moments: Moments | None = opening.scaling if opening.goes_on else None
+        self.utf8 = opening.utf8
         self.used = np.zeros(self.n_features, np.uint8)  # columns that had an entry
         self._used_before = 0  # columns of the rows in the cache
         self.first_problems = self.problems = ReadProblems(notes=tuple(notes))
@@ -71,10 +72,26 @@ class FileSource:
         return self.parsers[0].names if self.dictionary is None else self.dictionary.names()
 
     @property
+    def scaling(self) -> Scaling | None:
+        """Means and deviations of the columns of numbers, if they are standardised."""
+        if self.moments is not None:
+            return self.moments.scaling()
+        scaling: Scaling | None = None if self.opening.goes_on else self.opening.scaling
+        return scaling
+
+    @property
     def stateful(self) -> bool:
         """Whether rows depend on those before them."""
-        learned = self.dictionary is not None and self.known_names is None
-        return learned or (self.reading.features.standardise and self.opening.scaling is None)
+        options, opening = self.reading.features, self.opening
+        learns_names = options.dictionary and (opening.names is None or opening.goes_on)
+        return learns_names or (options.standardise and (opening.scaling is None or opening.goes_on))
+
+    def first_dictionary(self) -> Dictionary | None:
+        """Return the dictionary before the first row; None if names are hashed."""
+        options = self.reading.features
+        if not options.dictionary:
+            return None
+        return Dictionary(options.n_columns, self.known_names, frozen=not self.opening.goes_on)
 
     @property
     def again(self) -> bool:
@@ -90,6 +107,7 @@ class FileSource:
             self.known_names,
             self.opening.chunk_bytes,
             None if self.opening.scaling is None else repr(self.opening.scaling),
+            self.opening.goes_on,
         ]
         return hashlib.sha256(json.dumps(content).encode("utf-8", "backslashreplace")).hexdigest()
 
@@ -263,23 +281,23 @@ class FileSource:
         return {
             "problems": [skipped, examples, missing, notes[len(self.first_problems.notes) :]],
             "names": None if self.dictionary is None else self.dictionary.names(),
-            "scaling": self.scaling,
+            "moments": self.moments,
             "used": self.columns_used(),
             "utf8": self.utf8,
         }
 
-    def _restore(self, problems: Any, names: Any, scaling: Any, used: Any, utf8: Any) -> None:
+    def _restore(self, problems: Any, names: Any, moments: Any, used: Any, utf8: Any) -> None:
         """Restore the `_findings` of another process; raise an error for anything else."""
         options = self.reading.features
         skipped, examples, missing, notes = problems
         texts = tuple(map(str, examples)), (*self.first_problems.notes, *map(str, notes))
         found = ReadProblems(int(skipped), texts[0], int(missing), texts[1])
         dictionary = Dictionary(options.n_columns, check_names(names, options)) if options.dictionary else None
-        if options.standardise:
-            scaling = Scaling(*(tuple(map(float, part)) for part in scaling))
-            self.parsers[0].scaler(scaling)
+        if moments is not None:
+            moments = Moments(*(tuple(map(float, part)) for part in moments))
+            self.parsers[0].scaler(moments)
         self._used_before, self.utf8 = int(used), None if utf8 is None else bool(utf8)
-        self.problems, self.dictionary, self.scaling = found, dictionary, scaling
+        self.problems, self.dictionary, self.moments = found, dictionary, moments
 
 
 class _Pass:
@@ -313,8 +331,8 @@ class _Pass:
         """Yield chunks as they are parsed."""
         source, start = self.source, self.start
         source.problems = source.first_problems
-        if source.known_names is None and source.dictionary is not None:
-            source.dictionary = Dictionary(source.reading.features.n_columns)
+        if source.known_names is None or source.opening.goes_on:
+            source.dictionary = source.first_dictionary()
         standardise = source.reading.features.standardise
         scaler = source.parsers[0].scaler(source.opening.scaling) if standardise else None
         self._in_order = scaler is not None or source.dictionary is not None
@@ -326,8 +344,8 @@ class _Pass:
                 file, line = number, source.parsers[number].layout.line
             self._report(parsed, file, line)
             table, infinite = made or self._table(source.parsers[file].rows(parsed, scaler, source.dictionary))
-            if scaler is not None:
-                source.scaling = scaler.scaling()
+            if scaler is not None and scaler.given is None:
+                source.moments = scaler.moments()
             if infinite >= 0:
                 where = f"{source.inputs.paths[file]}, line {line + parsed.line[infinite] + 1}"
                 raise InvalidInput(f"{where}: the values are so large that their squares overflow. Scale them.")

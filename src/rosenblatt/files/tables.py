@@ -545,14 +545,35 @@ class Scaling(NamedTuple):
     deviation: tuple[float, ...]
 
 
-class Scaler:
-    """Scale numbers online, by means and deviations of the rows so far; or by given ones."""
+class Moments(NamedTuple):
+    """Count, mean and sum of squared deviations of each column of numbers: a scaling that further rows change."""
 
-    def __init__(self, columns: int, scaling: Scaling | None = None) -> None:
-        self.given = scaling
-        if scaling is not None and (len(scaling[0]) != columns or len(scaling[1]) != columns):
+    counts: tuple[float, ...]
+    mean: tuple[float, ...]
+    squares: tuple[float, ...]
+
+    def scaling(self) -> Scaling:
+        """Return means and deviations of all rows so far."""
+        deviation = np.sqrt(np.array(self.squares) / np.maximum(self.counts, 1.0))
+        return Scaling(self.mean, tuple(deviation.tolist()))
+
+
+class Scaler:
+    """Scale numbers online, by means and deviations of the rows so far; or by a given `Scaling`, which stays.
+
+    Parameters
+    ----------
+    columns : int
+    scaling : Scaling, Moments or None
+        `Moments` are those of the rows before the first.
+    """
+
+    def __init__(self, columns: int, scaling: Scaling | Moments | None = None) -> None:
+        if scaling is not None and any(len(part) != columns for part in scaling):
             reject("scaling", scaling, f"the means and the deviations of {columns} columns")
-        self.count, self.mean, self.squares = np.zeros((3, columns))
+        goes_on = isinstance(scaling, Moments)
+        self.given = None if goes_on else scaling
+        self.count, self.mean, self.squares = np.array(scaling, np.float64) if goes_on else np.zeros((3, columns))
 
     def scaled(self, X: Array) -> Array:
         """Return scaled rows. NaN stands for a missing value and becomes 0, the mean."""
@@ -566,12 +587,9 @@ class Scaler:
         scale_rows(X, missing, self.count, self.mean, self.squares, out)
         return out
 
-    def scaling(self) -> Scaling:
-        """Return means and deviations of all rows so far."""
-        if self.given is not None:
-            return self.given
-        deviation = np.sqrt(self.squares / np.maximum(self.count, 1.0))
-        return Scaling(tuple(self.mean.tolist()), tuple(deviation.tolist()))
+    def moments(self) -> Moments:
+        """Return the moments of all rows so far."""
+        return Moments(*(tuple(part.tolist()) for part in (self.count, self.mean, self.squares)))
 
 
 # ------------------------------------------------------------------------------------------------------------- pieces

@@ -16,6 +16,8 @@ import numpy as np
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import ALL
 from rosenblatt.learners.base import Estimator
+from rosenblatt.learners.epoch_learner import EpochLearner
+from rosenblatt.learners.file_model import FileModel
 from rosenblatt.learners.own import FAMILY
 from rosenblatt.prover.certificates.certificate import Certificate
 from rosenblatt.storage.atomic import source_of, target_of
@@ -31,14 +33,14 @@ _INPUT = ("n_features_in_", "feature_names_in_")
 
 
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
-    """Write an estimator of the family to a file, fitted or not, with all that it needs to go on learning.
+    """Write an estimator of the family, or a `FileModel`, to a file, with all that it needs to go on learning.
 
     The file appears whole or not at all: whatever goes wrong, one that was there before stays as it was.
 
     Parameters
     ----------
-    model : estimator
-        Of one of this package's classes.
+    model : estimator or FileModel
+        Of one of this package's classes, fitted or not.
     path : str, path-like or binary file object
         A link is followed. A device or a pipe is rejected; an open one may be passed as a file object.
 
@@ -65,8 +67,9 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     if isinstance(model, LinearModel):
         model.save(path)
         return
-    name = type(model).__name__
-    if _class(name) is not type(model):
+    own = model.learner if isinstance(model, FileModel) else model
+    name = type(own).__name__
+    if _class(name) is not type(own):
         if name in DEFINED:
             raise InvalidInput(f"{name} was defined again after this model was made. Make it again, and save that one.")
         raise InvalidInput(
@@ -74,13 +77,17 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         )
     target = target_of(path)
     try:
-        write(target, _take_apart(model))
+        content = _take_apart(own)
+        if isinstance(model, FileModel):
+            content["attributes"]["model"] = model.linear()  # type: ignore[index]
+            content["training"] = model.to_file()
+        write(target, content)
     except InvalidInput as fault:
         raise InvalidInput(f"This {name} cannot be saved: {str(fault).rstrip('.')}.") from None
 
 
 def load(path: str | os.PathLike[str] | bytes | BinaryIO) -> Any:
-    """Read an estimator from a file that `save` wrote.
+    """Read an estimator from a file that `save` wrote, or a `FileModel` that `rosenblatt train` wrote.
 
     It predicts as the one that was saved, bit for bit, and `partial_fit` goes on as if nothing had happened. Reading
     runs nothing that is in the file, and a damaged or forged file is rejected.
@@ -92,7 +99,7 @@ def load(path: str | os.PathLike[str] | bytes | BinaryIO) -> Any:
 
     Returns
     -------
-    estimator
+    estimator or FileModel
 
     Raises
     ------
@@ -125,7 +132,7 @@ def _class(name: str) -> type[Estimator] | None:
 
 
 def _take_apart(model: Estimator) -> Content:
-    cls, parameters = type(model), model.get_params(deep=False)
+    cls, parameters = type(model), dict(sorted(model.get_params(deep=False).items()))
     belong = {"_turn", *parameters, *_INPUT, *cls.stored_attributes, *cls.at_times, *cls.derived}
     strange = ", ".join(sorted(vars(model).keys() - belong))
     expect(not strange, f"it has {strange:.60}, which {cls.__name__} does not have. Remove that")
@@ -147,6 +154,12 @@ def _take_apart(model: Estimator) -> Content:
 
 
 def _put_together(content: Any) -> Any:
+    if isinstance(content, dict) and "training" in content:
+        training = content.pop("training")
+        linear = content.get("attributes", {}).get("model")
+        learner = _put_together(content)
+        expect(type(linear) is LinearModel and isinstance(learner, EpochLearner), "it does not hold a learner of files")
+        return FileModel.from_file(learner, linear, training)
     name, parameters, attributes = entries(content, ("class", "parameters", "attributes"))
     expect(isinstance(attributes, dict), f"the attributes of {name!r:.60} are missing")
     if name == "LinearModel":

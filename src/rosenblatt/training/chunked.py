@@ -18,11 +18,13 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_labels, as_targets, as_weights
 from rosenblatt.data.survey import SURVEYED_ROWS, Survey
 from rosenblatt.data.table import Table, row_numbers
-from rosenblatt.engine.rows import Dense, Task
+from rosenblatt.engine.rows import Counts, Dense, Task
 from rosenblatt.engine.scores import weigh_errors
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import Chunk, Position
-from rosenblatt.training.algorithm import EpochArgs, start_state
+from rosenblatt.storage.checks import check_array
+from rosenblatt.storage.registry import expect, stored
+from rosenblatt.training.algorithm import EpochArgs, copy_state, start_state
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.multiclass import (
     by_pairs,
@@ -38,7 +40,7 @@ from rosenblatt.training.plan import Plan, Run
 from rosenblatt.training.runner import EpochStats, LinearRunner, RunClock
 from rosenblatt.training.scores import scores
 from rosenblatt.training.stopping import Stop
-from rosenblatt.training.stream import NO_CLASSES, Learned, Settings
+from rosenblatt.training.stream import NO_CLASSES, Learned, Settings, Stream
 from rosenblatt.training.trainer import Trainer
 
 Array = npt.NDArray[Any]
@@ -46,6 +48,39 @@ Array = npt.NDArray[Any]
 # Fewer rows than this say nothing about the order of the labels.
 FEWEST_ROWS_IN_RUNS = 50
 _INTERRUPTED = "it was interrupted in epoch {epochs}, after {trials} rows in all"
+
+
+def _check_pass(opened: OpenPass) -> None:
+    for name, array, kind in zip(Counts._fields, opened.counts, "lldd", strict=True):
+        check_array(f"{name} of a pass", array, kind, opened.mistakes.shape[:1])
+    expect(0 <= opened.trials <= opened.rows < 1 << 48, "a pass has invalid counts")
+    expect(0.0 <= opened.largest < math.inf, "a pass has rows of an invalid length")
+
+
+@stored("Pass", check=_check_pass)
+class OpenPass(NamedTuple):
+    """The first pass over rows, which further rows can continue as if they had been there from the start."""
+
+    rows: int  # read so far, those that are not trained on included
+    trials: int
+    largest: float  # squared norm of a row
+    # Of each part, as in `Counts`.
+    mistakes: np.ndarray
+    updates: np.ndarray
+    loss: np.ndarray
+    step: np.ndarray
+
+    @property
+    def counts(self) -> Counts:
+        """The counts of each part."""
+        return Counts(self.mistakes, self.updates, self.loss, self.step)
+
+
+class Start(NamedTuple):
+    """An earlier training that further rows continue."""
+
+    learned: Learned
+    opened: OpenPass | None  # None: this is a further run
 
 
 @dataclass(frozen=True)
@@ -75,6 +110,7 @@ class ChunkedJob:
     hold_out: tuple[int, int] | None = None
     validation: Any = None  # the same, from another source
     balanced: bool = False  # whether all labels must be counted before training
+    start: Start | None = None  # the training to continue
     after_chunk: Callable[[InChunks], None] | None = None  # called with the runner after each chunk
     interrupted: Callable[[], bool] = field(default=lambda: False)  # whether to end after this chunk
 
@@ -86,6 +122,9 @@ class Outcome(NamedTuple):
     learned: Learned
     run: Run
     in_runs: bool  # whether rows of one class come together
+    opened: OpenPass | None  # the pass, if there was one only
+    continued: bool  # whether it continues the pass of an earlier training
+    first: FirstChunkStats
 
     def model(self, **more: Any) -> LinearModel:
         """Return the weights that predict."""
@@ -147,8 +186,13 @@ def _train(job: ChunkedJob, first: FirstChunkStats, chunks: Iterator[Chunk], res
         if resume is not None:
             resume.restore(trainer)
         run = trainer.run()
-    learned = Learned(first.classes, runner.state, run.trials, sum(run.mistakes), ())
-    return Outcome(settings, learned, run, first.in_runs)
+    before, continues = job.start, runner.continues
+    trials, mistakes = run.trials, sum(run.mistakes)
+    if before is not None:
+        trials += before.learned.trials - (continues.trials if continues else 0)
+        mistakes += before.learned.mistakes - (int(continues.mistakes.sum()) if continues else 0)
+    learned = Learned(first.classes, runner.state, trials, mistakes, ())
+    return Outcome(settings, learned, run, first.in_runs, runner.open_pass(), continues is not None, first)
 
 
 # --------------------------------------------------------------------------------------------------- before training
@@ -167,13 +211,14 @@ def _read_first(job: ChunkedJob, read: list[Chunk], rest: Iterator[Chunk]) -> Fi
         raise InvalidInput("There are no rows to learn from. Pass files with at least one row.")
     sizes = survey_first(chunk.table for chunk in read)
     table = read[0].table
+    known = NO_CLASSES if job.start is None else job.start.learned.classes
     if job.regression or job.balanced:  # no class is known before all are counted
         return FirstChunkStats(table, sizes, NO_CLASSES)
     if job.classes is not None:
-        return FirstChunkStats(table, sizes, np.unique(job.classes))
+        return FirstChunkStats(table, sizes, _with_known(np.unique(job.classes), known))
     label = np.concatenate([chunk.label for chunk in read])
     in_runs = label.size >= FEWEST_ROWS_IN_RUNS and not mixed(as_labels(label, label.size)[1])
-    return FirstChunkStats(table, sizes, _labels(read)[0], in_runs=in_runs)
+    return FirstChunkStats(table, sizes, _with_known(_labels(read)[0], known), in_runs=in_runs)
 
 
 def _with_labels_of(resume: Resumption, job: ChunkedJob, first: FirstChunkStats, read: list[Chunk]) -> FirstChunkStats:
@@ -191,9 +236,16 @@ def _with_labels_of(resume: Resumption, job: ChunkedJob, first: FirstChunkStats,
     return replace(first, classes=classes, counts=counts)
 
 
+def _with_known(labels: Array, known: Array) -> Array:
+    """Return labels, and those of the training that is continued."""
+    return np.union1d(labels, known) if known.size else labels
+
+
 def _count_labels(job: ChunkedJob, first: FirstChunkStats) -> FirstChunkStats:
     """Return the statistics with the labels of all rows."""
     classes, counts = _labels(job.chunks)
+    if job.start is not None:
+        return replace(first, classes=_with_known(classes, job.start.learned.classes))
     if classes.size < 2:
         raise InvalidInput(f"All rows have the label {classes[0].item()!r}. Training needs at least two classes.")
     return replace(first, classes=classes, counts=counts, in_runs=first.in_runs or first.classes.size == 1)
@@ -295,14 +347,52 @@ class InChunks(LinearRunner):
         self.epoch, self.trials, self.chunks = 0, 0, 0
         self.position: Any = None
         self.resumed = False
+        self.rows_read = 0  # in the epoch in progress
+        self.continues = self._pass_to_continue()
+        if self.continues is not None:
+            self.largest, self.leaves_out = self.continues.largest, self.continues.trials < self.continues.rows
 
     def begin(self) -> None:
         """Make the state before the first row."""
-        if self.state is None:
-            pairs = by_pairs(self.multiclass)
-            self._begin(
-                start_state(self.algorithm, self.sign.shape[1], self.first.table, None, self.rate_scale, by_pairs=pairs)
-            )
+        if self.state is not None:
+            return
+        pairs = by_pairs(self.multiclass)
+        state = start_state(self.algorithm, self.sign.shape[1], self.first.table, None, self.rate_scale, by_pairs=pairs)
+        if self.job.start is None:
+            self._begin(state)
+            return
+        learned = self._learned_before(self.job.start.learned)
+        if self.continues is None:
+            self._begin(copy_state(learned, state))
+            return
+        self._begin(state)  # returning weights are those before the pass
+        copy_state(learned, state)
+        self.epoch, self.trials, self.resumed = 1, self.continues.trials, True
+        copy_state(self.continues.counts, self.counts)
+
+    def _pass_to_continue(self) -> OpenPass | None:
+        """Return the pass of an earlier training, if this is a single pass over rows of the same problems."""
+        start, plan = self.job.start, self.plan
+        if start is None or start.opened is None or plan.max_iter > 1 or plan.batch:
+            return None
+        alike = np.array_equal(start.learned.classes, self.classes)
+        return start.opened if alike and start.opened.mistakes.size == self.parts else None
+
+    def _learned_before(self, learned: Learned) -> Any:
+        """Return the state of an earlier training, for the classes of this one; new ones start from zero."""
+        known = self.sign.shape[1]
+        if not self.job.regression and not np.array_equal(learned.classes, self.classes):
+            stream = Stream(self.settings, learned)
+            stream.meet(self.classes)
+            learned = stream.learned
+        return type(learned.state)(*(array[:known] for array in learned.state))  # without a reserve class
+
+    def open_pass(self) -> OpenPass | None:
+        """Return the pass that further rows can continue; None after several."""
+        if self.plan.max_iter > 1 or self.plan.batch:
+            return None
+        before = 0 if self.continues is None else self.continues.rows
+        return OpenPass(before + self.rows_read, self.trials, self.largest, *self.counts)
 
     def resume(self, position: Position) -> None:
         """Continue in the middle of an epoch, after a position of the source."""
@@ -314,6 +404,8 @@ class InChunks(LinearRunner):
 
     def run_epoch(self, epoch: int, active: list[int], clock: RunClock) -> EpochStats:
         """Present the rows of a source, chunk by chunk, until they or the time are over, or the user interrupts."""
+        if self.continues is not None:
+            self.begin()
         if not self.resumed:
             self.epoch, self.trials, self.chunks = epoch, 0, 0
             for column in self.counts:
@@ -359,9 +451,11 @@ class InChunks(LinearRunner):
         chunks, self.next_chunks = self.next_chunks or iter(source), None
         # A training that continues in the middle of an epoch begins with the row after the last that it learned from.
         start = self.position.row if self.chunks else 0
+        before = 0 if self.continues is None else self.continues.rows
         for chunk in chunks:
-            yield chunk, self._rows(chunk, start)
+            yield chunk, self._rows(chunk, before + start)
             start += chunk.table.shape[0]
+            self.rows_read = start
 
     def _rows(self, chunk: Chunk, start: int, held_out: bool = False) -> Array:
         """Return the rows of a chunk that are trained on, or those that are held out."""
@@ -409,7 +503,7 @@ class InChunks(LinearRunner):
         # Sums without rounding: the error does not depend on the size of the chunks.
         wrong: list[float] = []
         total: list[float] = []
-        start = 0
+        start = 0 if self.continues is None else self.continues.rows
         for chunk in source:
             if clock.overdue:
                 return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -78,14 +78,16 @@ class JsonParser(TableParser):
 
     def return_ids(self, column: str | int) -> None:
         """Return the values of a column as ids from now on; it is no feature unless it was one in training."""
-        super().return_ids(column)
+        if self.layout.names:
+            super().return_ids(column)
+        else:  # rows that come one by one
+            self.id = str(column)
         if self.id is not None and self.id not in self.kind:
             self.ignored.add(self.id)
 
     def parse(self, text: Array) -> Parsed:
         """Return the rows of a block of whole lines."""
-        faults = LineFaults(self.skip)
-        rows = _Rows(self) if self.reading.format == JSONL.name else _Columns(self)
+        faults, rows = LineFaults(self.skip), self._rows()
         lines = text.tobytes().split(b"\n")[:-1]
         for number, line in enumerate(lines):
             if not line.strip():
@@ -100,13 +102,30 @@ class JsonParser(TableParser):
                 )
                 if faults.stop:
                     break
+        return self._collected(rows, len(lines), faults)
+
+    def objects(self, contents: Iterable[dict[str, Any]]) -> Parsed:
+        """Return the rows of objects in memory; raise an error if one of them cannot be used."""
+        rows, lines = self._rows(), 0
+        for lines, content in enumerate(contents, 1):
+            try:
+                rows.add(content, lines - 1)
+            except (ValueError, RecursionError, OverflowError) as error:
+                reason = str(error) if isinstance(error, InvalidInput) else repr(content)[:60] + NOT_OBJECT
+                raise InvalidInput(f"row {lines - 1}: {reason}") from None
+        return self._collected(rows, lines, LineFaults(self.skip))
+
+    def _rows(self) -> _Rows:
+        return _Rows(self) if self.reading.format == JSONL.name else _Columns(self)
+
+    def _collected(self, rows: _Rows, lines: int, faults: LineFaults) -> Parsed:
         text_labels = self.reading.label_type == "text"
         label = np.array(rows.labels, np.str_ if text_labels else np.float64)
         weight = np.array(rows.weights) if self.weight is not None else None
         pieces, numbers, missing = rows.features()
         line_numbers = np.array(rows.line, np.int32)
         ids = None if self.id is None else rows.ids
-        return Parsed(label, len(lines), line_numbers, faults, pieces, numbers, weight, missing, ids)
+        return Parsed(label, lines, line_numbers, faults, pieces, numbers, weight, missing, ids)
 
 
 class _Rows:

@@ -1,0 +1,271 @@
+"""Training a model further: two days give the bytes of one training on both."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+import rosenblatt
+from commands import command, run, svmlight
+from rosenblatt.cli.training import trainable
+from rosenblatt.datasets import load_svmlight
+from rosenblatt.files.opening import open_source
+
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+
+
+def table(n, seed):
+    """Rows of numbers, categories and words, some of them missing, and their labels."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for _ in range(n):
+        age, city = float(random.integers(18, 80)), str(random.choice(["Ulm", "Bonn", "Kiel", f"Dorf {seed}"]))
+        words = " ".join(random.choice(["win", "cash", "lunch", "noon", "call", f"day{seed}"], 4))
+        score = (age - 50) / 10 + 3 * (city == "Ulm") + words.count("win") + random.normal()
+        row = {"age": age, "pay": round(100 * random.normal() + 1000 * seed, 2), "city": city, "text": words}
+        row |= {"label": "yes" if score > 1 else "no"}
+        if random.random() < 0.1:
+            row[str(random.choice(["age", "city"]))] = None
+        rows.append(row)
+    return rows
+
+
+def write(path, rows):
+    """Write rows as a file of the format of its name."""
+    format, names = path.suffix[1:], list(rows[0])
+    if format == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif format in ("csv", "tsv"):
+        mark = "," if format == "csv" else "\t"
+        lines = [names, *(["" if row[name] is None else str(row[name]) for name in names] for row in rows)]
+        path.write_text("".join(mark.join(line) + "\n" for line in lines))
+    else:
+        import pyarrow as pa
+        import pyarrow.parquet
+
+        frame = pa.Table.from_pylist(rows)
+        if format == "parquet":
+            pyarrow.parquet.write_table(frame, path)
+        else:
+            with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, frame.schema) as writer:
+                writer.write_table(frame)
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("days")
+    for day in (1, 2):
+        for format in FORMATS:
+            write(folder / f"{day}.{format}", table(700, day))
+        numbers = [{name: row[name] for name in ("age", "pay", "label")} for row in table(700, day)]
+        write(folder / f"{day}-numbers.csv", numbers)
+        svmlight(folder / f"{day}.svm", n=700, seed=day)
+        svmlight(folder / f"{day}-four.svm", n=700, seed=day, classes=4, features=40 + 20 * day)
+        words = [(row["label"], row["text"]) for row in table(700, day)]
+        (folder / f"{day}.txt").write_text("".join(f"{label}\t{text}\n" for label, text in words))
+        (folder / f"{day}.vw").write_text("".join(f"{1 if y == 'yes' else -1} |w {text}\n" for y, text in words))
+    return folder
+
+
+def days(folder, name, *options, further=()):
+    """Train on two days at once, and on one after the other; return both models as bytes."""
+    first, second = folder / f"1{name}", folder / f"2{name}"
+    one, two = folder / "one.model", folder / "two.model"
+    run("train", first, second, "--passes", 1, "--model", one, "--overwrite", "--quiet", *options)
+    run("train", first, "--passes", 1, "--model", two, "--overwrite", "--quiet", *options)
+    run("train", second, "--from", two, "--quiet", *further)
+    return one.read_bytes(), two.read_bytes()
+
+
+@pytest.mark.parametrize("learner", trainable())
+@pytest.mark.parametrize("name", [".svm", "-four.svm", "-numbers.csv"])
+def test_two_days_give_the_bytes_of_one_training_for_every_learner(folder, learner, name):
+    regression = learner == "adaline-regressor" and name == "-numbers.csv"
+    options = ("--label", "pay", "--columns", "label=skip", "--standardise") if regression else ()
+    one, two = days(folder, name, "--learner", learner, *options)
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *((f".{format}", ()) for format in (*FORMATS, "txt", "vw")),
+        *((f".{format}", ("--dictionary", "--bits", 12, "--words", "1-2")) for format in ("csv", "jsonl", "txt")),
+        (".vw", ("--dictionary", "--bits", 12)),
+        *((f".{format}", ("--standardise", "--letters", "2-3")) for format in ("tsv", "parquet", "arrow")),
+        ("-numbers.csv", ("--standardise", "--learner", "arow")),
+        (".csv", ("--standardise", "--dictionary", "--class-weight", "yes=2", "--learner", "passive-aggressive")),
+        ("-four.svm", ("--multiclass", "ovo")),
+        ("-four.svm", ("--multiclass", "joint", "--learner", "perceptron", "--penalty", "l2")),
+        (".svm", ("--learner", "soft-margin", "--loss", "logistic", "--normalise", "--shuffle")),
+    ],
+)
+def test_two_days_give_the_bytes_of_one_training_for_every_format(folder, name, options):
+    one, two = days(folder, name, *options)
+    assert one == two
+
+
+def test_chunks_threads_caches_and_repeated_options_change_nothing(folder):
+    options = ("--standardise", "--dictionary", "--label", "label")
+    more = (
+        "--chunk-bytes",
+        700,
+        "--threads",
+        0,
+        "--cache",
+        folder / "rows.cache",
+        "--bits",
+        18,
+        "--learner",
+        "averaged",
+    )
+    one, two = days(folder, ".csv", *options, further=(*options, *more))
+    assert one == two
+    one, two = days(folder, ".csv", *options, further=("--cache", folder / "rows.cache", "--passes", 1))
+    assert one == two
+
+
+def test_days_after_several_passes_are_one_pass_again(folder):
+    base, one, two = (folder / f"{name}.base" for name in ("base", "one", "two"))
+    run("train", folder / "1.svm", "--model", base, "--passes", 3, "--tol", "none")
+    run("train", folder / "1.svm", folder / "2.svm", "--from", base, "--model", one, "--passes", 1)
+    run("train", folder / "1.svm", "--from", base, "--model", two, "--passes", 1)
+    run("train", folder / "2.svm", "--from", two)
+    assert one.read_bytes() == two.read_bytes()
+    before, after = (rosenblatt.load(path).training for path in (base, two))
+    assert after["mistakes"][:3] == before["mistakes"]
+    assert (after["epochs"], after["rows"], after["trials"]) == (4, 2100, 2100 + 1400)
+
+
+def test_several_passes_go_on_from_the_weights_and_add_to_the_record(folder):
+    first, second = folder / "p1.model", folder / "p2.model"
+    run("train", folder / "1.svm", "--model", first, "--passes", 2, "--tol", "none")
+    run("train", folder / "2.svm", "--from", first, "--model", second)
+    before, after = rosenblatt.load(first), rosenblatt.load(second)
+    X, y = load_svmlight(folder / "2.svm", n_features=1 << 18)
+    for _ in range(2):
+        before.learner.partial_fit(X, y)
+    np.testing.assert_array_equal(before.learner.coef_, after.learner.coef_)
+    assert after.training["epochs"] == len(after.training["mistakes"]) == 4
+    assert after.learner.t_ == 2800
+
+
+def test_an_announced_class_that_comes_on_the_second_day_has_the_weights_of_one_training(folder):
+    lines = (folder / "1-four.svm").read_text().splitlines()
+    (folder / "1-late.svm").write_text("".join(f"{line}\n" for line in lines if line[0] != "3"))
+    (folder / "2-late.svm").write_text((folder / "2-four.svm").read_text())
+    one, two = folder / "one.late", folder / "two.late"
+    run("train", folder / "1-late.svm", folder / "2-late.svm", "--passes", 1, "--model", one)
+    run("train", folder / "1-late.svm", "--passes", 1, "--model", two, "--classes", "0,1,2,3")
+    run("train", folder / "2-late.svm", "--from", two)
+    assert one.read_bytes() == two.read_bytes()
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo", "joint"])
+def test_a_new_class_starts_from_zero_wherever_it_appears(folder, multiclass):
+    for day, known in ((1, "01"), (2, "0123")):
+        lines = (folder / f"{day}-four.svm").read_text().splitlines()
+        (folder / f"{day}-new.svm").write_text("".join(f"{line}\n" for line in lines if line[0] in known))
+    model, found = folder / "new.model", []
+    for size in (300, 1 << 20):
+        run("train", folder / "1-new.svm", "--passes", 1, "--model", model, "--overwrite", "--multiclass", multiclass)
+        done = run("train", folder / "2-new.svm", "--from", model, "--chunk-bytes", size)
+        assert "New labels: 2, 3. They start from zero weights" in done.stderr
+        found.append(model.read_bytes())
+    assert found[0] == found[1]
+    assert rosenblatt.load(model).classes_.tolist() == [0, 1, 2, 3]
+    new = rosenblatt.load(model).learner
+    if multiclass == "ovr":  # the oracle: one perceptron for the new class, which has seen the second day only
+        X, y = load_svmlight(folder / "2-new.svm", n_features=1 << 18)
+        alone = rosenblatt.AveragedPerceptron().partial_fit(X, y == 3)
+        np.testing.assert_array_equal(new.coef_[3], alone.coef_[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--learner", "arow"), "--learner arow contradicts the model of --from, which was trained with --learner"),
+        (("--bits", 12), "--bits contradicts the model of --from"),
+        (("--standardise",), "--standardise contradicts"),
+        (("--label", "age"), "--label contradicts"),
+        (("--columns", "age=category"), "--columns contradicts"),
+        (("--eta0", 0.5), "--eta0 0.5 contradicts the model of --from, which was trained with --eta0 1.0"),
+        (
+            ("--class-weight", "yes=2"),
+            "--class-weight yes=2 contradicts the model of --from, which was without",
+        ),
+        (("--r", 2), "--r is not an option of averaged"),
+        (("--shards", 2), "--from has no effect"),
+    ],
+)
+def test_options_that_contradict_the_model_are_refused_by_name(folder, options, told):
+    model = folder / "refusing.model"
+    run("train", folder / "1.csv", "--model", model, "--overwrite")
+    before = model.read_bytes()
+    assert told in run("train", folder / "2.csv", "--from", model, *options, code=2).stderr
+    assert model.read_bytes() == before
+
+
+def test_a_model_is_replaced_only_on_request(folder):
+    model, other = folder / "kept.model", folder / "other.model"
+    run("train", folder / "1.svm", "--model", model)
+    before = model.read_bytes()
+    done = run("train", folder / "2.svm", "--model", model, code=2)
+    assert f"{model} exists. To replace it, add --overwrite; to train it further, add --from {model}." in done.stderr
+    run("train", folder / "2.svm", "--model", other)
+    assert "exists" in run("train", folder / "2.svm", "--from", model, "--model", other, code=2).stderr
+    assert model.read_bytes() == before
+    run("train", folder / "2.svm", "--model", model, "--overwrite")
+    assert model.read_bytes() != before
+    assert "Missing option" in run("train", folder / "2.svm", code=2).stderr
+
+
+def test_files_that_do_not_fit_and_other_models_get_clear_errors(folder):
+    model = folder / "fits.model"
+    run("train", folder / "1.csv", "--model", model, "--overwrite")
+    odd = folder / "odd.csv"
+    odd.write_text("age,pay,city,text,label\nold,1,Ulm,win,yes\n")
+    assert "'old' in column 'age' is not a finite number" in run("train", odd, "--from", model, code=1).stderr
+    assert "has no column" in run("train", folder / "1-numbers.csv", "--from", model, code=1).stderr
+    plain = folder / "plain.model"
+    rosenblatt.save(rosenblatt.Perceptron().fit([[0.0], [1.0]], [0, 1]), plain)
+    assert "was not trained by rosenblatt train" in run("train", folder / "2.csv", "--from", plain, code=1).stderr
+
+
+def test_after_many_kills_two_days_still_equal_one_training(folder):
+    big = {day: svmlight(folder / f"{day}-big.svm", n=6000, seed=day) for day in (1, 2)}
+    one, two, point = folder / "one.big", folder / "two.big", folder / "big.checkpoint"
+    run("train", big[1], big[2], "--passes", 1, "--model", one)
+    run("train", big[1], "--passes", 1, "--model", two)
+    every = "--checkpoint-every" if "--checkpoint-every" in run("train", "--help").stdout else "--every"
+    words = command(
+        *("train", big[2], "--from", two, "--checkpoint", point, every, 0, "--resume", "--chunk-bytes", 2000)
+    )
+    kills = 0
+    while kills < 20:
+        before = point.read_bytes() if point.exists() else b""
+        process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+        while process.poll() is None and (not point.exists() or point.read_bytes() == before):
+            time.sleep(0.001)
+        if process.poll() is not None:
+            break
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        kills += 1
+    if point.exists() or not kills:
+        assert subprocess.run(words, stderr=subprocess.DEVNULL).returncode == 0
+    assert kills == 20
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_the_reader_of_a_model_reads_as_the_source_does(folder):
+    source = open_source(folder / "1.csv")
+    rows = np.concatenate([chunk.table.matrix().toarray() for chunk in source])
+    run("train", folder / "1.csv", "--model", folder / "r.model", "--overwrite")
+    found = rosenblatt.load(folder / "r.model").reader.table(table(700, 1)).matrix()
+    np.testing.assert_array_equal(found.toarray(), rows)
