@@ -326,7 +326,7 @@ class _Training:
                 os.unlink(self.temporary)
         model = self._model(outcome)
         if self.calibrates and not self.interruption():
-            model.calibration = self._calibrated(model)
+            model.sigmoids = self._calibrated(model)
         save(model, self.path)
         if self.checkpoint is not None and not self.interruption():
             self.checkpoint.remove()
@@ -341,7 +341,7 @@ class _Training:
             before = self.before.record_before if outcome.continued else self.before.training
         record = self.settings | describe_run(outcome.run)
         trained(self.learner, outcome)
-        calibration = None if self.before is None else self.before.calibration
+        calibration = None if self.before is None else self.before.sigmoids
         reader = reader_of(self.source)
         return FileModel(self.learner, reader, added(before, record), outcome.opened, before, self.names, calibration)
 

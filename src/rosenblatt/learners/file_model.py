@@ -60,7 +60,7 @@ class FileModel:
         The labels, sorted; empty for a regression.
     names : KeptNames
         Names of hashed features, from the first rows.
-    calibration : Sigmoids or None
+    sigmoids : Sigmoids or None
         From scores to probabilities, if the model was calibrated.
 
     See Also
@@ -91,9 +91,9 @@ class FileModel:
         opened: OpenPass | None = None,
         before: dict[str, Any] | None = None,
         names: KeptNames = NO_NAMES,
-        calibration: Sigmoids | None = None,
+        sigmoids: Sigmoids | None = None,
     ) -> None:
-        self.learner, self.reader, self.names, self.calibration = learner, reader, names, calibration
+        self.learner, self.reader, self.names, self.sigmoids = learner, reader, names, sigmoids
         # The record, the pass that further files can continue, and the record before it.
         self._training, self._opened, self._before = training, opened, before
         self._recorded = learner._stream.trials, learner._stream.mistakes
@@ -176,9 +176,7 @@ class FileModel:
         -------
         array of shape (n_samples, n_classes)
         """
-        model = self.linear()
-        model.require_probabilities()
-        return model.probabilities(self._weights().class_scores(self.reader.table(X).matrix()))
+        return self.linear().probabilities(self._weights().class_scores(self.reader.table(X).matrix()))
 
     def predict_one(self, x: Any) -> Any:
         """Return the class of one row, or its number in a regression.
@@ -276,8 +274,8 @@ class FileModel:
             origin["utf8"] = reader.utf8
         if self.names.name:
             origin["names"] = self.names.to_json()
-        if self.calibration is not None:
-            origin["calibration"] = [list(part) for part in self.calibration]
+        if self.sigmoids is not None:
+            origin["calibration"] = [list(part) for part in self.sigmoids]
         W = model.W if names is None else model.W[:, : len(names)]
         return replace(model, W=W, origin=origin, feature_names=tuple(names or ()))
 

@@ -78,7 +78,10 @@ class JsonParser(TableParser):
 
     def return_ids(self, column: str | int) -> None:
         """Return the values of a column as ids from now on; it is no feature unless it was one in training."""
-        super().return_ids(column)
+        if self.layout.names:
+            super().return_ids(column)
+        else:  # rows that come one by one
+            self.id = str(column)
         if self.id is not None and self.id not in self.kind:
             self.ignored.add(self.id)
 
