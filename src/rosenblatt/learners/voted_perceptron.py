@@ -201,8 +201,11 @@ class VotedStream(Stream):
     def _run_epoch(self, table: Table, task: Task) -> Counts:
         algorithm: Any = self.settings.algorithm
         algorithm.log.clear()  # of an epoch that was interrupted
-        counts = super()._run_epoch(table, task)
-        self.take(algorithm.log)
+        try:
+            counts = super()._run_epoch(table, task)
+            self.take(algorithm.log)
+        finally:
+            algorithm.log.clear()  # of rows that were refused
         return counts
 
     def reconfigure(self, settings: Settings) -> None:
