@@ -290,8 +290,9 @@ def limited(size):
 )
 def test_a_full_disk_is_an_error_and_the_old_model_stays(folder, more):
     (folder / "old").write_bytes(b"the old model")
-    size = 100000 if more[:1] != ["--cache"] else 3000
-    done = spawn("train", "two.svm", "--model", "old", "--quiet", *more, cwd=folder, preexec_fn=limited(size))
+    done = spawn(
+        "train", "two.svm", "--model", "old", "--overwrite", "--quiet", *more, cwd=folder, preexec_fn=limited(500)
+    )
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("error: ")
     assert "Traceback" not in done.stderr
