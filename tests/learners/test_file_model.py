@@ -34,7 +34,7 @@ def printed(model, data):
 
 def same(model, X, labels, scores):
     assert [str(plain(label)) for label in model.predict(X)] == labels
-    np.testing.assert_allclose(np.asarray(model.decision_function(X)).reshape(scores.shape), scores, rtol=1e-13)
+    np.testing.assert_array_equal(np.asarray(model.decision_function(X)).reshape(scores.shape), scores)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "arrow"])
@@ -92,8 +92,10 @@ def test_lines_texts_and_matrices_are_read_as_the_files(folder):
     data = svmlight(folder / "rows.svm", n=300, classes=3)
     path = trained(data, "--normalise")
     X, _ = load_svmlight(data)
-    for same_rows in (data.read_text().splitlines(), X, X.toarray()):
+    for same_rows in (data.read_text().splitlines(), X):
         same(load(path), same_rows, *printed(path, data))
+    # An array does not say which zeros were written in the file, and sums of fewer entries may round otherwise.
+    np.testing.assert_allclose(load(path).decision_function(X.toarray()), printed(path, data)[1], rtol=1e-12)
 
     data = write_rows(folder / "lines.csv", rows)
     path = trained(data)
