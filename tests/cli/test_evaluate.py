@@ -98,7 +98,16 @@ def test_labels_in_another_encoding_are_refused(tmp_path, encodings):
     for name, encoding in zip(("train.csv", "test.csv"), encodings, strict=True):
         (tmp_path / name).write_text("a,b,y\n" + "1,2,größer\n2,1,kleiner\n" * 4, encoding=encoding)
     for _ in range(2):  # the second time from the cache of the first
-        run("train", tmp_path / "train.csv", "--model", tmp_path / "m", "--cache", tmp_path / "c", "--quiet")
+        run(
+            "train",
+            "--overwrite",
+            tmp_path / "train.csv",
+            "--model",
+            tmp_path / "m",
+            "--cache",
+            tmp_path / "c",
+            "--quiet",
+        )
         run("evaluate", tmp_path / "train.csv", "--model", tmp_path / "m")
         done = run("evaluate", tmp_path / "test.csv", "--model", tmp_path / "m", code=1)
         assert "UTF-8, and the text of the training is" in done.stderr

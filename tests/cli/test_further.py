@@ -1,6 +1,5 @@
 """Training a model further: two days give the bytes of one training on both."""
 
-import json
 import os
 import signal
 import subprocess
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from commands import command, run, svmlight
+from commands import command, mixed_rows, run, svmlight, write_rows
 from rosenblatt.cli.training import trainable
 from rosenblatt.datasets import load_svmlight
 from rosenblatt.files.opening import open_source
@@ -18,55 +17,17 @@ from rosenblatt.files.opening import open_source
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 
 
-def table(n, seed):
-    """Rows of numbers, categories and words, some of them missing, and their labels."""
-    random = np.random.default_rng(seed)
-    rows = []
-    for _ in range(n):
-        age, city = float(random.integers(18, 80)), str(random.choice(["Ulm", "Bonn", "Kiel", f"Dorf {seed}"]))
-        words = " ".join(random.choice(["win", "cash", "lunch", "noon", "call", f"day{seed}"], 4))
-        score = (age - 50) / 10 + 3 * (city == "Ulm") + words.count("win") + random.normal()
-        row = {"age": age, "pay": round(100 * random.normal() + 1000 * seed, 2), "city": city, "text": words}
-        row |= {"label": "yes" if score > 1 else "no"}
-        if random.random() < 0.1:
-            row[str(random.choice(["age", "city"]))] = None
-        rows.append(row)
-    return rows
-
-
-def write(path, rows):
-    """Write rows as a file of the format of its name."""
-    format, names = path.suffix[1:], list(rows[0])
-    if format == "jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    elif format in ("csv", "tsv"):
-        mark = "," if format == "csv" else "\t"
-        lines = [names, *(["" if row[name] is None else str(row[name]) for name in names] for row in rows)]
-        path.write_text("".join(mark.join(line) + "\n" for line in lines))
-    else:
-        import pyarrow as pa
-        import pyarrow.parquet
-
-        frame = pa.Table.from_pylist(rows)
-        if format == "parquet":
-            pyarrow.parquet.write_table(frame, path)
-        else:
-            with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, frame.schema) as writer:
-                writer.write_table(frame)
-    return path
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("days")
     for day in (1, 2):
         for format in FORMATS:
-            write(folder / f"{day}.{format}", table(700, day))
-        numbers = [{name: row[name] for name in ("age", "pay", "label")} for row in table(700, day)]
-        write(folder / f"{day}-numbers.csv", numbers)
+            write_rows(folder / f"{day}.{format}", mixed_rows(700, day))
+        numbers = [{name: row[name] for name in ("age", "pay", "label")} for row in mixed_rows(700, day)]
+        write_rows(folder / f"{day}-numbers.csv", numbers)
         svmlight(folder / f"{day}.svm", n=700, seed=day)
         svmlight(folder / f"{day}-four.svm", n=700, seed=day, classes=4, features=40 + 20 * day)
-        words = [(row["label"], row["text"]) for row in table(700, day)]
+        words = [(row["label"], row["text"]) for row in mixed_rows(700, day)]
         (folder / f"{day}.txt").write_text("".join(f"{label}\t{text}\n" for label, text in words))
         (folder / f"{day}.vw").write_text("".join(f"{1 if y == 'yes' else -1} |w {text}\n" for y, text in words))
     return folder
@@ -267,5 +228,5 @@ def test_the_reader_of_a_model_reads_as_the_source_does(folder):
     source = open_source(folder / "1.csv")
     rows = np.concatenate([chunk.table.matrix().toarray() for chunk in source])
     run("train", folder / "1.csv", "--model", folder / "r.model", "--overwrite")
-    found = rosenblatt.load(folder / "r.model").reader.table(table(700, 1)).matrix()
+    found = rosenblatt.load(folder / "r.model").reader.table(mixed_rows(700, 1)).matrix()
     np.testing.assert_array_equal(found.toarray(), rows)

@@ -8,6 +8,8 @@ import pytest
 import rosenblatt
 from commands import mails, run, svmlight
 
+OVERWRITE = ("train", "--overwrite")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -21,7 +23,7 @@ def folder(tmp_path_factory):
 
 
 def trained(folder, *arguments):
-    run("train", "--model", folder / "m", "--quiet", *arguments)
+    run("train", "--overwrite", "--model", folder / "m", "--quiet", *arguments)
     return rosenblatt.load_linear(folder / "m")
 
 
@@ -46,7 +48,18 @@ def test_the_model_reads_files_as_it_was_trained(folder):
     trained(folder, folder / "mails.csv", "--label", "kind", "--shards", 3, "--class-weight", "spam=2")
     done = run("evaluate", folder / "mails.csv", "--model", folder / "m", "--json")
     assert json.loads(done.stdout)["accuracy"] > 0.9
-    shown = run("train", folder / "mails.csv", "--label", "kind", "--shards", 3, "--model", folder / "m", "--json")
+    shown = run(
+        "train",
+        "--overwrite",
+        folder / "mails.csv",
+        "--label",
+        "kind",
+        "--shards",
+        3,
+        "--model",
+        folder / "m",
+        "--json",
+    )
     assert json.loads(shown.stdout)["parameters"]["shards"] == 3
 
 
@@ -71,16 +84,20 @@ def test_a_scheduler_of_dask_gives_the_bits_of_threads(folder):
             assert there.origin["training"]["parameters"]["shards"] == 4
         two, there = (trained(folder, *files, "--shards", 2, *engine) for engine in ((), where))
         assert two.W.tobytes() == there.W.tobytes() != here.W.tobytes()
-        done = run("train", folder / "all.svm", *where, "--shards", 2, "--model", folder / "m", code=1)
+        done = run("train", "--overwrite", folder / "all.svm", *where, "--shards", 2, "--model", folder / "m", code=1)
         assert "1 files cannot become 2 shards" in done.stderr
-    done = run("train", files[0], "--dask", "tcp://127.0.0.1:1", "--model", folder / "m", code=1)
+    done = run("train", "--overwrite", files[0], "--dask", "tcp://127.0.0.1:1", "--model", folder / "m", code=1)
     assert "There is no Dask scheduler at tcp://127.0.0.1:1" in done.stderr
 
 
 def test_what_shards_cannot_do_is_refused(folder):
-    done = run("train", folder / "all.svm", "--model", folder / "m", "--shards", 2, "--holdout", 5, code=2)
+    done = run(
+        "train", "--overwrite", folder / "all.svm", "--model", folder / "m", "--shards", 2, "--holdout", 5, code=2
+    )
     assert "--holdout has no effect: it is for training without shards" in done.stderr
-    done = run("train", folder / "all.svm", "--model", folder / "m", "--learner", "arow", "--shards", 2, code=2)
+    done = run(
+        "train", "--overwrite", folder / "all.svm", "--model", folder / "m", "--learner", "arow", "--shards", 2, code=2
+    )
     assert "--shards is not an option of arow" in done.stderr
 
 
@@ -94,7 +111,16 @@ def test_shards_are_files_whose_columns_are_in_any_order(tmp_path):
     )
     assert mixed.W.tobytes() == plain.W.tobytes()
     for shards in (2, 3):
-        done = run("train", tmp_path / "1.csv", tmp_path / "2.csv", "--shards", shards, "--model", tmp_path / "m")
+        done = run(
+            "train",
+            "--overwrite",
+            tmp_path / "1.csv",
+            tmp_path / "2.csv",
+            "--shards",
+            shards,
+            "--model",
+            tmp_path / "m",
+        )
         assert f"{tmp_path / '1.csv'}: 20 rows\n{tmp_path / '2.csv'}: 20 rows\n" in done.stderr
 
 
@@ -104,7 +130,7 @@ def test_shards_in_two_encodings_are_refused(tmp_path, encodings):
     files = [tmp_path / f"{k}.csv" for k in range(2)]
     for path, encoding in zip(files, encodings, strict=True):
         path.write_text("a,k,y\n1,größer,1\n2,klein,0\n", encoding=encoding)
-    done = run("train", *files, "--shards", 2, "--model", tmp_path / "m", code=1)
+    done = run("train", "--overwrite", *files, "--shards", 2, "--model", tmp_path / "m", code=1)
     assert "UTF-8, and the text of the training is" in done.stderr
     trained(tmp_path, files[0], files[0], "--shards", 2)
     assert (

@@ -13,6 +13,8 @@ import rosenblatt
 from commands import command, mails, run, spawn, svmlight
 from rosenblatt.datasets import load_svmlight
 
+OVERWRITE = ("train", "--overwrite")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -25,7 +27,7 @@ def folder(tmp_path_factory):
 
 def trained(folder, *arguments, name="two.svm"):
     model = folder / f"model-{abs(hash(arguments))}"
-    run("train", folder / name, "--model", model, "--quiet", *arguments)
+    run("train", "--overwrite", folder / name, "--model", model, "--quiet", *arguments)
     return model.read_bytes()
 
 
@@ -50,7 +52,7 @@ def test_a_training_from_the_cache_of_another_gives_its_model_and_says_the_same(
     data.write_text("\n".join(["a,b,y", *rows, "NA,1,0", ""]))
     found = []
     for _ in range(2):
-        done = run("train", data, "--model", model, option, "--cache", folder / f"raw{option}.cache")
+        done = run("train", "--overwrite", data, "--model", model, option, "--cache", folder / f"raw{option}.cache")
         told = [line for line in done.stderr.splitlines() if "The model is in" not in line]
         found.append((model.read_bytes(), done.stdout, told))
     assert found[0] == found[1]
@@ -70,12 +72,11 @@ def test_the_model_is_that_of_the_library(folder, learner, estimator):
     estimator.set_params(max_iter=5, tol=None, shuffle=False, intercept_scaling=1.0).fit(X, y)
     model = folder / "same.model"
     options = ["--tol", "none", "--learner", learner, "--intercept-scaling", 1]
-    run("train", folder / "four.svm", "--model", model, "--quiet", *options)
+    run("train", "--overwrite", folder / "four.svm", "--model", model, "--quiet", *options)
     loaded = rosenblatt.load_linear(model)
     np.testing.assert_array_equal(loaded.W, estimator.coef_)
     np.testing.assert_array_equal(loaded.b, estimator.intercept_)
-    assert type(rosenblatt.load(model)) is rosenblatt.LinearModel
-    assert rosenblatt.load(model).origin["training"]["learner"] == learner
+    assert rosenblatt.load(model).training["learner"] == loaded.origin["training"]["learner"] == learner
 
 
 def test_training_and_predicting_import_no_scikit_learn(folder):
@@ -100,10 +101,21 @@ def test_training_and_predicting_import_no_scikit_learn(folder):
 
 
 def test_held_out_rows_choose_the_epoch_that_is_kept(folder):
-    done = run("train", folder / "two.svm", "--model", folder / "h", "--holdout", 5, "--epochs", 8, "--json")
+    done = run(
+        "train", "--overwrite", folder / "two.svm", "--model", folder / "h", "--holdout", 5, "--epochs", 8, "--json"
+    )
     told = json.loads(done.stdout)
     assert told["errors"][told["kept"] - 1] == min(told["errors"])
-    done = run("train", folder / "two.svm", "--model", folder / "h", "--validation", folder / "two.svm", "--json")
+    done = run(
+        "train",
+        "--overwrite",
+        folder / "two.svm",
+        "--model",
+        folder / "h",
+        "--validation",
+        folder / "two.svm",
+        "--json",
+    )
     error = 1 - json.loads(run("evaluate", folder / "two.svm", "-m", folder / "h", "--json").stdout)["accuracy"]
     assert min(json.loads(done.stdout)["errors"]) == pytest.approx(error)
 
@@ -120,10 +132,10 @@ def test_a_dictionary_gives_the_columns_names(folder):
 def test_standard_input_is_read_once(folder):
     for arguments, code in ((["--epochs", 1], 0), ([], 1)):
         with open(folder / "two.svm", "rb") as file:
-            done = spawn("train", "-", "--model", folder / "in", "--quiet", *arguments, stdin=file)
+            done = spawn("train", "--overwrite", "-", "--model", folder / "in", "--quiet", *arguments, stdin=file)
         assert done.returncode == code, done.stderr
     assert "only once" in done.stderr
-    run("train", folder / "two.svm", "--model", folder / "out", "--quiet", "--epochs", 1)
+    run("train", "--overwrite", folder / "two.svm", "--model", folder / "out", "--quiet", "--epochs", 1)
     assert rosenblatt.load_linear(folder / "in").W.tobytes() == rosenblatt.load_linear(folder / "out").W.tobytes()
 
 
@@ -157,7 +169,7 @@ def test_a_mistake_of_the_user_is_a_sentence_and_an_exit_code(folder, arguments,
     monkeypatch.chdir(folder)
     if "--model" not in arguments:
         arguments = [*arguments, "--model", "unwritten"]
-    done = run("train", *arguments, code=code)
+    done = run("train", "--overwrite", *arguments, code=code)
     assert fault in done.stderr
     assert not (folder / "unwritten").exists()
 
@@ -167,7 +179,7 @@ def test_damaged_lines_are_errors_or_are_counted(folder):
     (folder / "bad.svm").write_text("\n".join([*text[:50], "1 3:x", *text[50:]]))
     done = run("train", folder / "bad.svm", "--model", folder / "bad", code=1)
     assert "line 51" in done.stderr
-    done = run("train", folder / "bad.svm", "--model", folder / "bad", "--on-error", "skip")
+    done = run("train", "--overwrite", folder / "bad.svm", "--model", folder / "bad", "--on-error", "skip")
     assert "Skipped 1 line" in done.stderr
     assert (folder / "bad").read_bytes() == trained(folder)
 
@@ -175,12 +187,16 @@ def test_damaged_lines_are_errors_or_are_counted(folder):
 def test_rows_that_come_sorted_by_label_are_pointed_out(folder):
     lines = sorted((folder / "two.svm").read_text().splitlines())
     (folder / "sorted.svm").write_text("\n".join(lines) + "\n")
-    assert "grouped by label" in run("train", folder / "sorted.svm", "--model", folder / "s").stderr
+    assert "grouped by label" in run("train", "--overwrite", folder / "sorted.svm", "--model", folder / "s").stderr
     assert (
-        "grouped by label" in run("train", folder / "sorted.svm", "--model", folder / "s", "--chunk-bytes", 500).stderr
+        "grouped by label"
+        in run("train", "--overwrite", folder / "sorted.svm", "--model", folder / "s", "--chunk-bytes", 500).stderr
     )
-    assert "grouped by label" not in run("train", folder / "sorted.svm", "--model", folder / "s", "--shuffle").stderr
-    assert "grouped by label" not in run("train", folder / "two.svm", "--model", folder / "s").stderr
+    assert (
+        "grouped by label"
+        not in run("train", "--overwrite", folder / "sorted.svm", "--model", folder / "s", "--shuffle").stderr
+    )
+    assert "grouped by label" not in run("train", "--overwrite", folder / "two.svm", "--model", folder / "s").stderr
 
 
 # --------------------------------------------------------------------------------------------- interruptions, accidents
@@ -197,7 +213,7 @@ def long_task(folder):
 )
 def test_a_training_that_is_killed_and_resumed_writes_the_same_bytes(folder, long_task, more):
     options = [*long_task, *more]
-    done = spawn("train", folder / "long.svm", "--model", folder / "whole", *options)
+    done = spawn("train", "--overwrite", folder / "long.svm", "--model", folder / "whole", *options)
     assert done.returncode == 0, done.stderr
     random, kills = np.random.default_rng(0), int(os.environ.get("ROSENBLATT_KILLS", "2"))
     model, checkpoint = folder / "killed", folder / "checkpoint"
@@ -205,7 +221,7 @@ def test_a_training_that_is_killed_and_resumed_writes_the_same_bytes(folder, lon
     options += ["--checkpoint", checkpoint, "--checkpoint-every", 0.02, "--resume"]
     killed = 0
     while killed < kills:
-        process = subprocess.Popen(command("train", folder / "long.svm", "--model", model, *options))
+        process = subprocess.Popen(command("train", "--overwrite", folder / "long.svm", "--model", model, *options))
         deadline = time.monotonic() + 60
         while not checkpoint.exists() and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.005)
@@ -215,7 +231,7 @@ def test_a_training_that_is_killed_and_resumed_writes_the_same_bytes(folder, lon
         process.wait()
         killed += 1
         if finished or killed % 5 == 0 or killed == kills:
-            assert spawn("train", folder / "long.svm", "--model", model, *options).returncode == 0
+            assert spawn("train", "--overwrite", folder / "long.svm", "--model", model, *options).returncode == 0
             assert model.read_bytes() == (folder / "whole").read_bytes()
             assert not checkpoint.exists()
 
@@ -229,7 +245,7 @@ def test_a_resumed_training_keeps_names_scaling_and_encoding(monkeypatch, tmp_pa
     rows = "".join(f"{i % 5},{'big' * (i % 3)},{i % 2}\n" for i in range(60))
     data.write_text(f"a,k,y\n{rows}7,größer,1\n{rows}", encoding="utf-8")
     options = [data, "--epochs", 2, "--chunk-bytes", 100, "--tol", "none", option]
-    run("train", "--model", tmp_path / "unbroken", *options)
+    run("train", "--overwrite", "--model", tmp_path / "unbroken", *options)
     options += ["--model", tmp_path / "resumed", "--checkpoint", checkpoint, "--checkpoint-every", 0, "--resume"]
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoint, "remove", lambda self: None)
@@ -246,7 +262,7 @@ def test_a_training_killed_after_the_last_chunk_of_an_epoch_goes_on(folder, more
     from rosenblatt.training.checkpoint import Checkpoint
 
     options = ["--epochs", 1, "--tol", "none", "--intercept-scaling", 1, *more]
-    run("train", folder / "two.svm", "--model", folder / "unbroken", *options)
+    run("train", "--overwrite", folder / "two.svm", "--model", folder / "unbroken", *options)
     killed, checkpoint = tmp_path / "killed", tmp_path / "checkpoint"
     options += ["--checkpoint", checkpoint, "--checkpoint-every", 0, "--resume"]
     with monkeypatch.context() as patch:
@@ -301,14 +317,15 @@ def test_a_full_disk_is_an_error_and_the_old_model_stays(folder, more):
 
 
 def test_a_disk_that_is_full_at_a_checkpoint_does_not_end_the_training(folder, tmp_path):
-    """The model, with 2^8 columns, is smaller than a checkpoint, and fits."""
-    options = ["--bits", 8, "--epochs", 3, "--learner", "arow", "--quiet"]
-    assert spawn("train", folder / "two.svm", "--model", tmp_path / "unbroken", *options).returncode == 0
+    """The model is smaller than a checkpoint, which has the best weights too, and fits."""
+    options = ["--bits", 12, "--epochs", 3, "--learner", "perceptron", "--holdout", 5, "--quiet"]
+    assert spawn("train", "--overwrite", folder / "two.svm", "--model", tmp_path / "unbroken", *options).returncode == 0
     size, checkpoint = (tmp_path / "unbroken").stat().st_size, tmp_path / "checkpoint"
     checkpoint.write_bytes(b"the last good one")
     told = spawn(
         *(
             "train",
+            "--overwrite",
             folder / "two.svm",
             "--model",
             tmp_path / "m",
@@ -338,11 +355,11 @@ def test_what_killed_trainings_and_conversions_left_is_removed_by_the_next(folde
             process.stdin.flush()
         while not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")] and process.poll() is None:
             time.sleep(0.01)
-        run("train", folder / "two.svm", "--model", tmp_path / "other", "--quiet")
+        run("train", "--overwrite", folder / "two.svm", "--model", tmp_path / "other", "--quiet")
         assert [name for name in os.listdir(tmp_path) if name.endswith(".tmp")], "a living process has lost its file"
         process.kill()
         process.communicate()
-        run("train", folder / "two.svm", "--model", tmp_path / "other", "--quiet")
+        run("train", "--overwrite", folder / "two.svm", "--model", tmp_path / "other", "--quiet")
         assert not [name for name in os.listdir(tmp_path) if name.endswith((".tmp", ".part"))]
 
 
@@ -374,20 +391,22 @@ def test_a_place_where_nothing_can_be_written_is_noticed_before_the_work(folder,
 def test_the_rows_of_each_file_are_told(tmp_path):
     for k in range(30):
         (tmp_path / f"{k:02}.csv").write_text("a,y\n" + f"{k},0\n{k + 1},1\n" * (k + 1))
-    told = run("train", str(tmp_path / "*.csv"), "--model", tmp_path / "m").stderr
+    told = run("train", "--overwrite", str(tmp_path / "*.csv"), "--model", tmp_path / "m").stderr
     assert f"{tmp_path / '03.csv'}: 8 rows\n" in told
     assert f"... and {sum(2 * (k + 1) for k in range(20, 30))} rows in 10 more files\n" in told
-    shown = run("train", tmp_path / "03.csv", tmp_path / "04.csv", "--model", tmp_path / "m", "--json").stdout
+    shown = run(
+        "train", "--overwrite", tmp_path / "03.csv", tmp_path / "04.csv", "--model", tmp_path / "m", "--json"
+    ).stdout
     assert json.loads(shown)["files"] == {str(tmp_path / "03.csv"): 8, str(tmp_path / "04.csv"): 10}
 
 
 def test_an_index_of_pandas_is_left_out_with_a_note(tmp_path):
     (tmp_path / "a.csv").write_text(",size,kind\n" + "".join(f"{k},{k % 7},{'xy'[k % 7 > 2]}\n" for k in range(40)))
     for more in ([], ["--label", "kind"], ["--json"]):
-        done = run("train", tmp_path / "a.csv", "--model", tmp_path / "m", *more)
+        done = run("train", "--overwrite", tmp_path / "a.csv", "--model", tmp_path / "m", *more)
         assert "a.csv: column 0 has no name, as pandas writes the index of a frame: it is left out." in done.stderr
         assert rosenblatt.load_linear(tmp_path / "m").feature_names == ("size",)
-    assert not run("train", tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet").stderr
+    assert not run("train", "--overwrite", tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet").stderr
 
 
 def test_names_of_held_out_files_are_those_of_the_training(tmp_path):
@@ -395,6 +414,8 @@ def test_names_of_held_out_files_are_those_of_the_training(tmp_path):
     (tmp_path / "a.csv").write_text("colour,n,y\nred,1,0\nblue,2,1\ngreen,3,0\nred,4,1\n")
     (tmp_path / "b.csv").write_text("y,n,colour\n0,1,green\n1,2,blue\n0,3,red\n1,4,red\n1,4,new\n")
     arguments = [tmp_path / "a.csv", "--validation", tmp_path / "b.csv", "--model", tmp_path / "m", "--json"]
-    hashed, named = (json.loads(run("train", *arguments, *more).stdout)["errors"] for more in ([], ["--dictionary"]))
+    hashed, named = (
+        json.loads(run("train", "--overwrite", *arguments, *more).stdout)["errors"] for more in ([], ["--dictionary"])
+    )
     assert hashed == named
     run("train", tmp_path / "a.csv", "--validation", "-", "--model", tmp_path / "m", code=2)

@@ -96,6 +96,7 @@ class FileModel:
         self.learner, self.reader, self.names, self.sigmoids = learner, reader, names, sigmoids
         # The record, the pass that further files can continue, and the record before it.
         self._training, self._opened, self._before = training, opened, before
+        self._predictor: tuple[Any, LinearModel] = (None, None)  # type: ignore[assignment]
         self._recorded = learner._stream.trials, learner._stream.mistakes
 
     def __repr__(self) -> str:
@@ -134,9 +135,11 @@ class FileModel:
     # ------------------------------------------------------------------------------------------------------ prediction
 
     def _weights(self) -> LinearModel:
-        """Return the weights that predict."""
+        """Return the weights that predict, in the memory order that they have in a file: sums depend on it."""
         model: LinearModel = self.learner._stream.model()
-        return model
+        if self._predictor[0] is not model:
+            self._predictor = model, replace(model, W=np.ascontiguousarray(model.W))
+        return self._predictor[1]
 
     def predict(self, X: Any) -> Array:
         """Return the class of each row, or its number in a regression, as `rosenblatt predict` prints it.

@@ -453,10 +453,11 @@ class InChunks(LinearRunner):
         # A training that continues in the middle of an epoch begins with the row after the last that it learned from.
         start = self.position.row if self.chunks else 0
         before = 0 if self.continues is None else self.continues.rows
+        self.rows_read = start
         for chunk in chunks:
+            self.rows_read += chunk.table.shape[0]
             yield chunk, self._rows(chunk, before + start)
-            start += chunk.table.shape[0]
-            self.rows_read = start
+            start = self.rows_read
 
     def _rows(self, chunk: Chunk, start: int, held_out: bool = False) -> Array:
         """Return the rows of a chunk that are trained on, or those that are held out."""
