@@ -49,10 +49,18 @@ from rosenblatt.training.model import LinearModel, load_linear
 @option("--scores", is_flag=True, help="Write the score of each class after the label.")
 @option("--proba", is_flag=True, help="Write the probability of each class: logistic or calibrated models.")
 @option("--id", metavar="NAME", help="Write the value of this column beside the prediction; tags of VW files always.")
+@option("--learn", is_flag=True, help="Answer the lines of standard input, and learn from those with a label.")
+@option(
+    "--journal",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="With --learn: a row is in this file before it is answered, so that a crash loses none.",
+)
 @option("--no-labels", is_flag=True, help="The files have no labels. Otherwise labels may be missing.")
 @quiet_option
 @reuse_options
-def predict(files: tuple[str, ...], model: str, **options: Any) -> None:
+@click.pass_context
+def predict(context: click.Context, /, files: tuple[str, ...], model: str, **options: Any) -> None:
     """Predict the labels of data files.
 
     Writes a line for each row. DATA is read the way the training files of the model were; labels are ignored.
@@ -61,7 +69,13 @@ def predict(files: tuple[str, ...], model: str, **options: Any) -> None:
     rosenblatt predict new-mails.csv --model spam.model
     rosenblatt predict - --model spam.model --scores < new-mails.csv
     rosenblatt predict new-mails.csv --model spam.model --proba --id number --output predicted.csv
+    rosenblatt predict - --model clicks.model --learn --journal clicks.journal
     """  # noqa: D301
+    if options["learn"]:
+        context.exit(_learn(files, model, options))
+    reject_options(("journal",), "it is for rows that are learned. Add --learn, or leave it out.")
+    for name in ("learn", "journal"):
+        options.pop(name)
     quiet, scores, proba = options.pop("quiet"), options.pop("scores"), options.pop("proba")
     options["labels"] = "none" if options.pop("no_labels") else "optional"
     output, wanted, as_json = options.pop("output"), options.pop("output_format"), options.pop("as_json")
@@ -85,6 +99,33 @@ def predict(files: tuple[str, ...], model: str, **options: Any) -> None:
         columns = _columns(loaded, source, scores, proba)
         write(stream, _predictions(loaded, source, columns), columns)
         report_problems(source, quiet)
+
+
+def _learn(files: tuple[str, ...], path: str, options: dict[str, Any]) -> int:
+    """Answer the lines of standard input, and learn from them."""
+    from rosenblatt.cli.learning import Service, Session  # imports the learners
+
+    reject_options(
+        ("output", "no_labels", "threads", "chunk_bytes"),
+        "--learn answers line by line, on standard output. Leave it out.",
+    )
+    if files != ("-",):
+        raise click.UsageError("--learn answers the lines of standard input. Pass - as DATA.")
+    if options["output_format"] not in (None, "lines", "ndjson"):
+        raise click.UsageError("--learn answers in lines. Leave out --output-format, or pass ndjson.")
+    check_targets((path,), journal=options["journal"])
+    service = Service(path, options["journal"], options["quiet"])
+    if options["proba"]:
+        service.model.linear().require_probabilities()
+    session = Session(
+        service.model,
+        scores=options["scores"],
+        proba=options["proba"],
+        as_json=options["as_json"] or options["output_format"] == "ndjson",
+        skip=options["on_error"] == "skip",
+        id=None if options["id"] is None else position_or_name(options["id"]),
+    )
+    return service.run(session)
 
 
 @contextmanager
