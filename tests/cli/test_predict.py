@@ -179,7 +179,7 @@ def test_calibrated_probabilities_are_those_of_the_loaded_model(tables, folder):
 def test_the_logistic_loss_has_probabilities_by_itself(folder):
     options = ["--learner", "soft-margin", "--loss", "logistic"]
     for name in ("two", "four"):
-        run("train", folder / f"{name}.svm", *options, "--model", folder / "l", "--quiet")
+        run("train", folder / f"{name}.svm", *options, "--model", folder / "l", "--overwrite", "--quiet")
         X, _ = load_svmlight(folder / f"{name}.svm", n_features=1 << 18)
         scores = rosenblatt.load_linear(folder / "l").class_scores(X)
         positive = 1 / (1 + np.exp(-scores))

@@ -56,10 +56,18 @@ from rosenblatt.training.model import LinearModel, load_linear
     metavar="K",
     help="Write why: the score of each class as a sum of its K largest contributions, the others, and the bias.",
 )
+@option("--learn", is_flag=True, help="Answer the lines of standard input, and learn from those with a label.")
+@option(
+    "--journal",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="With --learn: a row is in this file before it is answered, so that a crash loses none.",
+)
 @option("--no-labels", is_flag=True, help="The files have no labels. Otherwise labels may be missing.")
 @quiet_option
 @reuse_options
-def predict(files: tuple[str, ...], model: str, **options: Any) -> None:
+@click.pass_context
+def predict(context: click.Context, /, files: tuple[str, ...], model: str, **options: Any) -> None:
     """Predict the labels of data files.
 
     Writes a line for each row. DATA is read the way the training files of the model were; labels are ignored.
@@ -69,7 +77,13 @@ def predict(files: tuple[str, ...], model: str, **options: Any) -> None:
     rosenblatt predict - --model spam.model --scores < new-mails.csv
     rosenblatt predict new-mails.csv --model spam.model --proba --id number --output predicted.csv
     rosenblatt predict new-mails.csv --model spam.model --explain 5
+    rosenblatt predict - --model clicks.model --learn --journal clicks.journal
     """  # noqa: D301
+    if options["learn"]:
+        context.exit(_learn(files, model, options))
+    reject_options(("journal",), "it is for rows that are learned. Add --learn, or leave it out.")
+    for name in ("learn", "journal"):
+        options.pop(name)
     quiet, scores, proba = options.pop("quiet"), options.pop("scores"), options.pop("proba")
     options["labels"] = "none" if options.pop("no_labels") else "optional"
     output, wanted, as_json = options.pop("output"), options.pop("output_format"), options.pop("as_json")
@@ -94,6 +108,33 @@ def predict(files: tuple[str, ...], model: str, **options: Any) -> None:
         columns = _columns(loaded, source, scores, proba)._replace(explanation=top is not None)
         write(stream, _predictions(loaded, source, columns, top), columns)
         report_problems(source, quiet)
+
+
+def _learn(files: tuple[str, ...], path: str, options: dict[str, Any]) -> int:
+    """Answer the lines of standard input, and learn from them."""
+    from rosenblatt.cli.learning import Service, Session  # imports the learners
+
+    reject_options(
+        ("output", "no_labels", "threads", "chunk_bytes"),
+        "--learn answers line by line, on standard output. Leave it out.",
+    )
+    if files != ("-",):
+        raise click.UsageError("--learn answers the lines of standard input. Pass - as DATA.")
+    if options["output_format"] not in (None, "lines", "ndjson"):
+        raise click.UsageError("--learn answers in lines. Leave out --output-format, or pass ndjson.")
+    check_targets((path,), journal=options["journal"])
+    service = Service(path, options["journal"], options["quiet"])
+    if options["proba"]:
+        service.model.linear().require_probabilities()
+    session = Session(
+        service.model,
+        scores=options["scores"],
+        proba=options["proba"],
+        as_json=options["as_json"] or options["output_format"] == "ndjson",
+        skip=options["on_error"] == "skip",
+        id=None if options["id"] is None else position_or_name(options["id"]),
+    )
+    return service.run(session)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,6 +131,13 @@ class Scorer(NamedTuple):
     score: ScoreRow  # like `rosenblatt.engine.single.score_row`
     labels: list[Any] | None  # of the classes, as Python objects; None in a regression
     several: bool  # whether there are more than two
+
+
+class TableRow(NamedTuple):
+    """A row of a table as the compiled calls take it; `Stream.table_rows` makes them."""
+
+    values: Any
+    columns: Array | None
 
 
 class Stream:
@@ -665,6 +672,8 @@ class Stream:
             and columns is None
         ):
             return x, None
+        if type(x) is TableRow:
+            return x  # type: ignore[return-value]
         if is_dict(x):
             return self._own_columns().row(x, W.dtype)
         rows = with_dtype(self.row_table(x), W.dtype).rows
@@ -672,6 +681,17 @@ class Stream:
             return np.require(rows.X[0], W.dtype, ["C", "A"]), None
         # Copies: a row that is kept must not change with the user's matrix.
         return rows.data.tobytes(), np.array(rows.indices, np.int64)
+
+    def table_rows(self, table: Table) -> Iterator[TableRow]:
+        """Yield the rows of a table one by one, for `predict_one` and `learn_known`."""
+        self._check_width(table)
+        rows = with_dtype(table, self.state.W.dtype).rows
+        if isinstance(rows, Dense):
+            yield from (TableRow(x, None) for x in np.require(rows.X, requirements=["C", "A"]))
+            return
+        indices = rows.indices.astype(np.int64)
+        for begin, end in pairwise(rows.indptr.tolist()):
+            yield TableRow(rows.data[begin:end].tobytes(), indices[begin:end])
 
     def row_table(self, x: Any, *, grow: bool = False) -> Table:
         """Return one row as a table. New names become columns if it may `grow`; else they count as zero."""
