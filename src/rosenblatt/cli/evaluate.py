@@ -29,17 +29,15 @@ from rosenblatt.cli.options import (
     report_problems,
     take_input,
 )
-from rosenblatt.cli.output import rows_of_files, table
+from rosenblatt.cli.output import ProgressTable, rows_of_files, table
 from rosenblatt.cli.training import check_class_weight, class_weights, job_of, shown_labels, training_options
 from rosenblatt.files.opening import open_source
 from rosenblatt.text import count
 from rosenblatt.training.chunked import FirstChunkStats, learn_chunks, survey_first
 from rosenblatt.training.model import load_linear
-from rosenblatt.training.multiclass import decision, winners
 from rosenblatt.training.stream import NO_CLASSES, RegressionStream, Stream
 
-# A row is predicted by weights that have learned all blocks of this size before its own.
-ROWS_PER_BLOCK = 64
+CHUNK_ROWS = 4096  # that are read at once; the predictions do not depend on it
 _way = partial(option, section="How to measure")
 OF_SEVERAL_PASSES = (
     *("max_iter", "shuffle", "random_state", "tol", "n_iter_no_change", "keep", "max_seconds", "batch"),
@@ -111,7 +109,14 @@ def _share(value: float | None) -> str:
 @_way(
     "--progressive",
     is_flag=True,
-    help=f"Predict {ROWS_PER_BLOCK} rows, then learn them, and so on to the end of the files.",
+    help="Predict each row, then learn it, once over the files.",
+)
+@_way(
+    "--every",
+    type=click.IntRange(1),
+    default=10000,
+    show_default=True,
+    help="Rows between lines of --progressive on stderr.",
 )
 @training_options()
 @quiet_option
@@ -129,9 +134,12 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     rosenblatt evaluate clicks.vw.gz --progressive
     """  # noqa: D301
     model, folds, progressive = options.pop("model"), options.pop("folds"), options.pop("progressive")
+    every = options.pop("every")
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
     if sum(map(bool, (model, folds, progressive))) != 1:
         raise click.UsageError("Pass one of --model FILE, --folds K and --progressive.")
+    if not progressive:
+        reject_options(("every",), "it is the number of rows between lines of --progressive. Leave it out.")
     score = Score()
     if model:
         reject_options_except(
@@ -146,7 +154,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         source = _cross_validate(score, files, folds, options, quiet or as_json)
     else:
         reject_options(OF_SEVERAL_PASSES, "--progressive reads the rows once, in order. Leave it out, or use --folds.")
-        source = _progress(score, files, options)
+        source = _progress(score, files, every, options, quiet or as_json)
     report_problems(source, quiet)
     rows = source.rows_by_file()
     if as_json:
@@ -200,10 +208,12 @@ def _cross_validate(score: Score, files: tuple[str, ...], folds: int, options: d
     return source
 
 
-def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> Any:
-    source = open_source(list(files), chunk_rows=ROWS_PER_BLOCK, **take_input(options))
+def _progress(score: Score, files: tuple[str, ...], every: int, options: dict[str, Any], quiet: bool) -> Any:
+    """Predict each row, then learn it."""
+    source = open_source(list(files), chunk_rows=CHUNK_ROWS, **take_input(options))
     class_weight = options["class_weight"]
     _, job = job_of(source, options, first=False)
+    progress = ProgressTable(every, job.regression, quiet)
     stream: Any = None
     for chunk in source:
         weight = np.empty(0) if chunk.weight is None else chunk.weight
@@ -211,13 +221,20 @@ def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> 
             classes = NO_CLASSES if job.regression else np.unique(chunk.label)
             settings = job.configure(FirstChunkStats(chunk.table, survey_first([chunk.table]), classes))
             stream = RegressionStream(settings) if job.regression else Stream(settings)
-        elif job.regression:
-            score.add_numbers(chunk.label, stream.problem_scores(chunk.table)[:, 0])
+            if job.classes is not None:
+                stream.meet(job.classes)
+        predicted = stream.predict_then_learn(chunk.table, chunk.label, weight)
+        first = int(predicted[0] is None)  # there is nothing to predict the first row with
+        label, guess = chunk.label[first:], np.array(predicted[first:])
+        if not guess.size:
+            continue
+        if job.regression:
+            score.add_numbers(label, guess)
+            progress.add((guess - label) ** 2)
         else:
-            scores = decision(stream.problem_scores(chunk.table), stream.classes.size, settings.multiclass)
-            winner = winners(scores) if stream.classes.size > 1 else np.zeros(chunk.label.size, int)
-            score.add(chunk.label, stream.classes[winner])
-        stream.learn(chunk.table, chunk.label, weight, job.classes)
+            score.add(label, guess)
+            progress.add(guess != label)
+    progress.end()
     if stream is not None and not job.regression:
         check_class_weight(class_weights(class_weight, stream.classes.dtype.kind != "U"), stream.classes)
     return source
