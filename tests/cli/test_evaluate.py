@@ -10,7 +10,6 @@ from sklearn import metrics
 
 import rosenblatt
 from commands import run, svmlight
-from rosenblatt.cli.evaluate import ROWS_PER_BLOCK
 from rosenblatt.datasets import load_svmlight
 
 
@@ -132,18 +131,25 @@ def test_folds_are_every_kth_row(folder, data):
     assert told["accuracy"] == right / y.size
 
 
-def test_progressive_predictions_come_before_the_rows_are_learned(folder, data):
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo", "joint"])
+def test_progressive_predictions_come_before_the_rows_are_learned(folder, data, multiclass):
     X, y = data
-    model = rosenblatt.AveragedPerceptron(intercept_scaling=1.0)
-    right = 0
-    for start in range(0, y.size, ROWS_PER_BLOCK):
-        block = slice(start, start + ROWS_PER_BLOCK)
-        if start:
-            right += np.sum(model.predict(X[block]) == y[block])
-        model.partial_fit(X[block], y[block])
-    told = json.loads(run("evaluate", folder / "rows.svm", "--progressive", "--json", "--intercept-scaling", 1).stdout)
-    assert told["rows"] == y.size - ROWS_PER_BLOCK
-    assert told["accuracy"] == right / told["rows"]
+    model = rosenblatt.AveragedPerceptron(intercept_scaling=1.0, multiclass=multiclass)
+    wrong = []
+    for i in range(y.size):
+        if i:
+            wrong.append(model.predict(X[i])[0] != y[i])
+        model.partial_fit(X[i], y[i : i + 1])
+    options = ["--progressive", "--learner", "averaged", "--intercept-scaling", 1, "--multiclass", multiclass]
+    told = json.loads(run("evaluate", folder / "rows.svm", "--json", *options).stdout)
+    assert told["rows"] == y.size - 1
+    assert told["errors"] == sum(wrong)
+    lines = run("evaluate", folder / "rows.svm", "--every", 300, *options).stderr.splitlines()[-3:]
+    shown = [[float(cell) for cell in line.split()[:3]] for line in lines]
+    expected = [
+        [end, np.mean(wrong[:end]), np.mean(wrong[start:end])] for start, end in ((0, 300), (300, 600), (600, 699))
+    ]
+    np.testing.assert_allclose(shown, expected, rtol=1e-5)
 
 
 def test_numbers_are_measured_by_their_distance(folder, data):

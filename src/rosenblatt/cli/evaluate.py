@@ -28,7 +28,7 @@ from rosenblatt.cli.options import (
     report_problems,
     take_input,
 )
-from rosenblatt.cli.output import rows_of_files, table
+from rosenblatt.cli.output import ProgressTable, rows_of_files, table
 from rosenblatt.cli.training import check_class_weight, class_weights, job_of, shown_labels, training_options
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import ClassificationMetrics, RegressionMetrics
@@ -36,11 +36,9 @@ from rosenblatt.files.opening import open_source
 from rosenblatt.text import count
 from rosenblatt.training.chunked import FirstChunkStats, learn_chunks, survey_first
 from rosenblatt.training.model import LinearModel, load_linear
-from rosenblatt.training.multiclass import decision, winners
 from rosenblatt.training.stream import NO_CLASSES, RegressionStream, Stream
 
-# A row is predicted by weights that have learned all blocks of this size before its own.
-ROWS_PER_BLOCK = 64
+CHUNK_ROWS = 4096  # that are read at once; the predictions do not depend on it
 _way = partial(option, section="How to measure")
 OF_SEVERAL_PASSES = (
     *("max_iter", "shuffle", "random_state", "tol", "n_iter_no_change", "keep", "max_seconds", "batch"),
@@ -131,7 +129,14 @@ def _share(value: float | None) -> str:
 @_way(
     "--progressive",
     is_flag=True,
-    help=f"Predict {ROWS_PER_BLOCK} rows, then learn them, and so on to the end of the files.",
+    help="Predict each row, then learn it, once over the files.",
+)
+@_way(
+    "--every",
+    type=click.IntRange(1),
+    default=10000,
+    show_default=True,
+    help="Rows between lines of --progressive on stderr.",
 )
 @training_options()
 @quiet_option
@@ -151,9 +156,12 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     rosenblatt evaluate clicks.vw.gz --progressive
     """  # noqa: D301
     model, folds, progressive = options.pop("model"), options.pop("folds"), options.pop("progressive")
+    every = options.pop("every")
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
     if sum(map(bool, (model, folds, progressive))) != 1:
         raise click.UsageError("Pass one of --model FILE, --folds K and --progressive.")
+    if not progressive:
+        reject_options(("every",), "it is the number of rows between lines of --progressive. Leave it out.")
     if model:
         reject_options_except(
             ("files", "model", "quiet", "as_json", *REUSED_NAMES),
@@ -167,7 +175,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         metrics, source = _cross_validate(files, folds, options, quiet or as_json)
     else:
         reject_options(OF_SEVERAL_PASSES, "--progressive reads the rows once, in order. Leave it out, or use --folds.")
-        metrics, source = _progress(files, options)
+        metrics, source = _progress(files, every, options, quiet or as_json)
     if not metrics.rows:
         raise InvalidInput("There are no rows to measure on. Pass files with more rows.")
     report_problems(source, quiet)
@@ -232,11 +240,13 @@ def _cross_validate(files: tuple[str, ...], folds: int, options: dict[str, Any],
     return metrics, source
 
 
-def _progress(files: tuple[str, ...], options: dict[str, Any]) -> tuple[Metrics, Any]:
-    source = open_source(list(files), chunk_rows=ROWS_PER_BLOCK, learns=True, **take_input(options))
+def _progress(files: tuple[str, ...], every: int, options: dict[str, Any], quiet: bool) -> tuple[Metrics, Any]:
+    """Predict each row, then learn it."""
+    source = open_source(list(files), chunk_rows=CHUNK_ROWS, learns=True, **take_input(options))
     class_weight = options["class_weight"]
     _, job = job_of(source, options, first=False)
     metrics: Any = RegressionMetrics() if job.regression else ClassificationMetrics()
+    progress = ProgressTable(every, job.regression, quiet)
     stream: Any = None
     for chunk in source:
         weight = np.empty(0) if chunk.weight is None else chunk.weight
@@ -244,13 +254,15 @@ def _progress(files: tuple[str, ...], options: dict[str, Any]) -> tuple[Metrics,
             classes = NO_CLASSES if job.regression else np.unique(chunk.label)
             settings = job.configure(FirstChunkStats(chunk.table, survey_first([chunk.table]), classes))
             stream = RegressionStream(settings) if job.regression else Stream(settings)
-        elif job.regression:
-            metrics.add(chunk.label, stream.problem_scores(chunk.table)[:, 0])
-        else:
-            scores = decision(stream.problem_scores(chunk.table), stream.classes.size, settings.multiclass)
-            winner = winners(scores) if stream.classes.size > 1 else np.zeros(chunk.label.size, int)
-            metrics.add(chunk.label, stream.classes[winner])
-        stream.learn(chunk.table, chunk.label, weight, job.classes)
+            if job.classes is not None:
+                stream.meet(job.classes)
+        predicted = stream.predict_then_learn(chunk.table, chunk.label, weight)
+        first = int(predicted[0] is None)  # there is nothing to predict the first row with
+        label, guess = chunk.label[first:], np.array(predicted[first:])
+        if guess.size:
+            metrics.add(label, guess)
+            progress.add((guess - label) ** 2 if job.regression else guess != label)
+    progress.end()
     if stream is not None and not job.regression:
         check_class_weight(class_weights(class_weight, stream.classes.dtype.kind != "U"), stream.classes)
     return metrics, source

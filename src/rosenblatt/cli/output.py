@@ -68,6 +68,44 @@ class ProgressBar:
             self.drawn = False
 
 
+class ProgressTable:
+    """Print the errors of a stream on stderr: so far, and since the last line, which shows a drift."""
+
+    def __init__(self, every: int, regression: bool, quiet: bool, stream: TextIO | None = None) -> None:
+        self.every, self.regression, self.quiet = every, regression, quiet
+        self.stream = stream or sys.stderr
+        self.start = time.monotonic()
+        self.rows = self.rows_before = 0
+        self.loss = self.loss_before = 0.0
+
+    def add(self, losses: Any) -> None:
+        """Add the loss of each of some rows, 0 or 1, or the squared error of a regression; print lines that are due."""
+        done = 0
+        while done < len(losses):
+            part = losses[done : done + self.every - self.rows % self.every]
+            done += len(part)
+            self.rows, self.loss = self.rows + len(part), self.loss + float(part.sum())
+            if self.rows % self.every == 0:
+                self._line()
+
+    def end(self) -> None:
+        """Print a line for the last rows, if there were lines before."""
+        if 0 < self.rows_before < self.rows:
+            self._line()
+
+    def _line(self) -> None:
+        if not self.quiet:
+            if not self.rows_before:
+                name = "squared error" if self.regression else "error"
+                self.stream.write(f"{'rows':>12}  {name + ' so far':>20}  {'since last':>12}  {'seconds':>8}\n")
+            so_far = self.loss / self.rows
+            recent = (self.loss - self.loss_before) / (self.rows - self.rows_before)
+            seconds = time.monotonic() - self.start
+            self.stream.write(f"{self.rows:>12}  {so_far:>20.6g}  {recent:>12.6g}  {seconds:>8.1f}\n")
+            self.stream.flush()
+        self.rows_before, self.loss_before = self.rows, self.loss
+
+
 @contextmanager
 def notice_while_waiting(text: str, first: float = 5.0, stream: TextIO | None = None) -> Iterator[None]:
     """Print a line while the body takes long: after `first` seconds, then each time the waiting time has doubled.

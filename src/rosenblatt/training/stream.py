@@ -49,11 +49,13 @@ from rosenblatt.training.multiclass import (
     class_costs,
     coding_matrix,
     count_problems,
+    decision,
     growth,
     is_joint,
     make_task,
     open_coding_matrix,
     regression_task,
+    winners,
 )
 from rosenblatt.training.named_rows import NOT_FINITE, NamedColumns, array_table, is_dict
 from rosenblatt.training.scores import ENTRIES_PER_WEIGHT, PIECE_ENTRIES, scores, touched_part, touches_few
@@ -564,13 +566,17 @@ class Stream:
         single = self._single or self._prepare_single()
         if single is None:
             return None
-        place, trial, learners = single
         try:
-            c = place.get(y)
+            c = single.place.get(y)
         except TypeError:
             raise InvalidInput(f"y={y!r} is not a label. Pass a number, a text or another hashable value.") from None
-        if c is None or (row := self._row(x)) is None:
-            return None
+        return None if c is None or (row := self._row(x)) is None else self._learn_row(c, row)
+
+    def _learn_row(self, c: int, row: Row) -> bool:
+        """Learn from one row of the class number c; return whether it was a mistake."""
+        single = self._single or self._prepare_single()
+        assert single is not None
+        _, trial, learners = single
         values, columns = row
         learn = learners.get(columns is None)
         if learn is None:
@@ -631,6 +637,9 @@ class Stream:
         if row is None:  # names without a column count as zero
             row = self._row((self.columns or NamedColumns()).known_part(x))
             assert row is not None
+        return self._predict_row(row, scorers)
+
+    def _predict_row(self, row: Row, scorers: dict[bool, Scorer]) -> Any:
         values, columns = row
         score, labels, several = scorers.get(columns is None) or self._make_scorer(scorers, row)
         value = score(values, columns)
@@ -647,6 +656,43 @@ class Stream:
         labels = 2 * labels if len(labels) == 1 else labels
         scorer = scorers[row[1] is None] = Scorer(score or (lambda values, columns: math.nan), labels or None, several)
         return scorer
+
+    def predict_then_learn(self, table: Table, y: Array, weight: Array) -> list[Any]:
+        """Return the prediction of each row before it is learned; None for the first row of the stream.
+
+        The same as `predict_one` and `learn_one` for each row, without converting rows one by one.
+        """
+        predictions: list[Any] = []
+        rows: list[Row] = []
+        for i, label in enumerate(y.tolist()):
+            if self.state is None:
+                predictions.append(None)
+            else:
+                if not rows:
+                    self._check_width(table)
+                    rows = _single_rows(with_dtype(table, self.state.W.dtype))
+                if not self._scorers:
+                    self.check_arrays()
+                predicted = self._predict_row(rows[i], self._scorers)
+                predictions.append(self._predict_table(table.take(np.array([i]))) if predicted is None else predicted)
+            if self._exposed:
+                self._make_own()
+            single = self._single or self._prepare_single()
+            c = None if single is None or weight.size else single.place.get(label)
+            if c is None:  # a class that is new, or a row with a weight
+                self.learn(table.take(np.array([i])), y[i : i + 1], weight[i : i + 1])
+            else:
+                self._learn_row(c, rows[i])
+        return predictions
+
+    def _predict_table(self, table: Table) -> Any:
+        """Return the prediction of the only row of a table."""
+        scores = self.problem_scores(table)
+        if self.classes.size == 0:
+            return float(scores[0, 0])
+        if self.classes.size == 1:
+            return self.classes[0]
+        return self.classes[winners(decision(scores, self.classes.size, self.settings.multiclass))[0]].item()
 
     def _row(self, x: Any) -> Row | None:
         """Return a row as the compiled calls take it; None if it has a name without a column.
@@ -750,6 +796,15 @@ class Stream:
         return type(self)(self.settings, Learned(seen, state, trials, mistakes, tuple(self.columns or ())))
 
 
+def _single_rows(table: Table) -> list[Row]:
+    """Return the rows of a table as the compiled calls for single rows take them."""
+    if isinstance(table.rows, Dense):
+        return [(row, None) for row in np.require(table.rows.X, requirements=["C", "A"])]
+    data, indices, indptr = table.rows
+    columns, starts = indices.astype(np.int64), indptr.tolist()
+    return [(data[start:end].tobytes(), columns[start:end]) for start, end in pairwise(starts)]
+
+
 class RegressionStream(Stream):
     """Learn to predict numbers."""
 
@@ -768,6 +823,9 @@ class RegressionStream(Stream):
     def learn_one(self, x: Any, y: Any) -> bool:
         """Learn from one row, as from a chunk; a regression has no mistakes."""
         return self._learn_as_chunk(x, y)
+
+    def _prepare_single(self) -> None:
+        """Return None: there is no compiled call for a single row of a regression."""
 
     def meet(self, classes: Array) -> None:
         """Do nothing: a regression has no classes."""
