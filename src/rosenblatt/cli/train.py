@@ -59,6 +59,7 @@ from rosenblatt.scaling.partitions import (
 from rosenblatt.text import count
 from rosenblatt.training.checkpoint import Checkpoint
 from rosenblatt.training.chunked import learn_chunks
+from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.sharded import LocalShards
 
 # Options that do not apply to shards.
@@ -288,7 +289,10 @@ class _Training:
         if model.classes.size:
             note(f"labels: {shown_labels(model.classes)}")
         if outcome.in_runs and self.job.plan.order == "cyclic":
-            note("The rows are grouped by label, which hurts learning. Shuffle the file, or add --shuffle.")
+            # Rows that are scaled by those before them are kept as they are for further passes.
+            remedy = "." if self.source.reading.features.standardise else ", or add --shuffle."
+            note(f"The rows are grouped by label, which hurts learning. Shuffle the lines of the file{remedy}")
+        self._hold_out(outcome)
         self._collisions()
         note(f"It stopped because {run.reason}")
         if self.interruption():
@@ -298,6 +302,16 @@ class _Training:
         else:
             trials = f"{count(run.trials, 'trial')} in {count(run.epochs, 'epoch')}, {run.seconds:.1f} s"
             note(f"The model is in {self.path} ({trials}).")
+
+    def _hold_out(self, outcome: Any) -> None:
+        """Advise to hold rows out, if the last weights predict and an earlier epoch made fewer mistakes."""
+        algorithm, mistakes = outcome.settings.algorithm, outcome.run.mistakes
+        last_predict = isinstance(algorithm, FirstOrder) and not algorithm.averaged and self.job.plan.keep == "last"
+        if last_predict and mistakes and mistakes[-1] > min(mistakes):
+            note(
+                f"Epoch {mistakes.index(min(mistakes)) + 1} made fewer mistakes than the last, whose weights the model "
+                "has. Add --holdout 10 to keep the best."
+            )
 
     def _collisions(self) -> None:
         used, columns = self.source.columns_used(), self.source.n_features
