@@ -357,9 +357,6 @@ def _train_on_shards(options: dict[str, Any]) -> None:
     """Train on shards, on threads or on a cluster, and write the model."""
     quiet, path, address = options["quiet"] or options["as_json"], options["model"], options["dask"]
     how_to_read, files = take_input(options), list(options["files"])
-    features = how_to_read["features"]
-    # A shard does not see the rows before its own, by which numbers would be standardised.
-    how_to_read |= {"learns": True, "features": replace(features, standardise=bool(features.standardise))}
     name, learner = take_learner(options)
     parameters = learner.get_params(deep=False)
     settings = {key: options[key] for key in ("max_iter", "shuffle", "class_weight")}
