@@ -126,7 +126,7 @@ def test_folds_are_every_kth_row(folder, data):
         outside = np.arange(y.size) % 4 == fold
         model = rosenblatt.AveragedPerceptron(max_iter=5, tol=None, shuffle=False, keep="last", intercept_scaling=1.0)
         right += np.sum(model.fit(X[~outside], y[~outside]).predict(X[outside]) == y[outside])
-    options = ["--intercept-scaling", 1, "--tol", "none"]
+    options = ["--learner", "averaged", "--intercept-scaling", 1, "--tol", "none"]
     told = json.loads(run("evaluate", folder / "rows.svm", "--folds", 4, "--json", *options).stdout)
     assert told["accuracy"] == right / y.size
 

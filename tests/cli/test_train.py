@@ -129,14 +129,57 @@ def test_a_dictionary_gives_the_columns_names(folder):
     assert set(predicted) == {"ham", "spam"}
 
 
-def test_standard_input_is_read_once(folder):
-    for arguments, code in ((["--epochs", 1], 0), ([], 1)):
+def test_standard_input_gives_the_model_of_the_file_in_one_pass_or_several(folder):
+    for passes in (["--epochs", 1], []):
         with open(folder / "two.svm", "rb") as file:
-            done = spawn("train", "--overwrite", "-", "--model", folder / "in", "--quiet", *arguments, stdin=file)
-        assert done.returncode == code, done.stderr
+            done = spawn("train", "--overwrite", "-", "--model", folder / "in", "--quiet", *passes, stdin=file)
+        assert done.returncode == 0, done.stderr
+        run("train", "--overwrite", folder / "two.svm", "--model", folder / "out", "--quiet", *passes)
+        assert rosenblatt.load_linear(folder / "in").W.tobytes() == rosenblatt.load_linear(folder / "out").W.tobytes()
+        assert not (folder / "in.cache").exists()
+    with open(folder / "two.svm", "rb") as file:
+        done = spawn("train", "--overwrite", "-", "--model", folder / "in", "--quiet", "--no-cache", stdin=file)
+    assert done.returncode == 1
     assert "only once" in done.stderr
-    run("train", "--overwrite", folder / "two.svm", "--model", folder / "out", "--quiet", "--epochs", 1)
-    assert rosenblatt.load_linear(folder / "in").W.tobytes() == rosenblatt.load_linear(folder / "out").W.tobytes()
+
+
+def test_tables_are_standardised_unless_told_not_to(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 2)) * [1, 1e4]
+    lines = [f"{a},{b},{int(a > 0)}" for a, b in X.tolist()]
+    (tmp_path / "a.csv").write_text("\n".join(["small,large,y", *lines]) + "\n")
+    accuracy = {}
+    for option in (None, "--standardise", "--no-standardise"):
+        run(
+            "train",
+            tmp_path / "a.csv",
+            "--overwrite",
+            "--model",
+            tmp_path / "m",
+            "--learner",
+            "averaged",
+            *[option] * bool(option),
+        )
+        accuracy[option] = json.loads(run("evaluate", tmp_path / "a.csv", "--model", tmp_path / "m", "--json").stdout)
+    assert accuracy[None] == accuracy["--standardise"]
+    assert accuracy[None]["accuracy"] > 0.9 > accuracy["--no-standardise"]["accuracy"]
+
+
+def test_ids_are_left_out_with_a_note_and_used_on_request(tmp_path):
+    lines = [f"u{k:03},{k + 100},{k % 7},{k % 2}" for k in range(120)]
+    (tmp_path / "a.csv").write_text("\n".join(["user,number,x,y", *lines]) + "\n")
+    told = run("train", tmp_path / "a.csv", "--model", tmp_path / "m").stderr
+    assert told.count("has another value in each row, as an id has: it is left out") == 2
+    assert "To use it, pass --columns user=category." in told
+    columns = "user=category,number=number"
+    told = run("train", tmp_path / "a.csv", "--model", tmp_path / "n", "--columns", columns).stderr
+    assert "as an id has" not in told
+
+
+def test_a_label_that_looks_like_an_id_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("\n".join(["x,name", *(f"{k % 7},u{k}" for k in range(60))]) + "\n")
+    told = run("train", tmp_path / "a.csv", "--model", tmp_path / "m", code=1).stderr
+    assert "Each of the first 60 rows has a label of its own, such as 'u0'" in told
 
 
 def test_class_weights_and_classes_are_options(folder):
@@ -153,7 +196,7 @@ def test_class_weights_and_classes_are_options(folder):
     [
         (["none.svm"], 1, "none.svm"),
         (["two.svm", "--model", "no/where"], 1, "does not exist"),
-        (["two.svm", "--margin", "-1"], 2, "margin=-1"),
+        (["two.svm", "--learner", "averaged", "--margin", "-1"], 2, "margin=-1"),
         (["two.svm", "--learner", "arow", "--margin", "1"], 2, "--margin is not an option of arow"),
         (["two.svm", "--learner", "winnow", "--multiclass", "joint"], 2, "does not exist for Winnow"),
         (["two.svm", "--resume"], 2, "--checkpoint"),

@@ -63,3 +63,27 @@ def test_a_row_of_zeros_that_cannot_have_a_margin_is_a_mistake_and_not_separated
     model = PassiveAggressive(C=np.inf, fit_intercept=False, shuffle=False).fit(rows([[0.0], [1.0], [-2.0]]), [1, 1, 0])
     assert model.run_.mistakes[-1] == 1
     assert model.run_.stop is not Stop.SEPARATED
+
+
+@pytest.mark.parametrize("unit", [True, False])
+def test_the_first_row_of_a_stream_decides_the_padding_whatever_the_chunks(unit):
+    X = np.random.default_rng(0).normal(size=(30, 5))
+    X, y = X / np.linalg.norm(X, axis=1, keepdims=True) * (1 if unit else 3), np.arange(30) % 2
+    whole = PassiveAggressive().partial_fit(X, y)
+    assert whole.intercept_scaling_ == (0.25 if unit else 1.0)
+    parts = PassiveAggressive().partial_fit(X[:7], y[:7]).partial_fit(X[7:], y[7:])
+    sparse = PassiveAggressive().partial_fit(csr_matrix(X), y)
+    rows, dicts = PassiveAggressive(), PassiveAggressive()
+    for x, label in zip(X, y, strict=True):
+        rows.learn_one(x, label)
+        dicts.learn_one({f"x{j}": value for j, value in enumerate(x.tolist())}, label)
+    for other in (parts, rows):
+        np.testing.assert_array_equal(other.coef_, whole.coef_)
+        np.testing.assert_array_equal(other.intercept_, whole.intercept_)
+    for other in (sparse, dicts):
+        assert other.intercept_scaling_ == whole.intercept_scaling_
+        np.testing.assert_allclose(other.coef_, whole.coef_, atol=1e-12)
+
+
+def test_a_row_of_one_category_does_not_count_as_scaled_to_length_one():
+    assert PassiveAggressive().partial_fit([[0.0, 1.0, 0.0]], ["a"]).intercept_scaling_ == 1.0

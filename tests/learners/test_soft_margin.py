@@ -36,6 +36,7 @@ def test_dense_and_sparse_rows_and_chunks_give_the_same(loss, penalty):
     X, y = rows_of(60)
     X[np.abs(X) < 0.5] = 0.0
     options = {"loss": loss, "penalty": penalty, "alpha": 0.02, "shuffle": False, "max_iter": 1, "tol": None}
+    options["average"] = penalty in (None, "l2")
     dense, sparse = (SoftMargin(**options).fit(rows, y) for rows in (X, sp.csr_array(X)))
     np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-10)
     stream = SoftMargin(**options).partial_fit(X[:13], y[:13]).partial_fit(sp.csr_array(X[13:]), y[13:])
@@ -65,7 +66,8 @@ def test_a_step_against_the_squared_hinge_loss_does_not_go_beyond_a_margin_of_on
     x = length * np.array([[0.6, 0.8]])
     for eta in (1e-4, 0.1, 1e6):
         options = {"schedule": "constant", "penalty": None, "average": False, "multiclass": multiclass}
-        model = SoftMargin(loss="squared_hinge", eta0=eta, **options).partial_fit(x, [1], classes=[0, 1, 2])
+        model = SoftMargin(loss="squared_hinge", eta0=eta, intercept_scaling=1.0, **options)
+        model.partial_fit(x, [1], classes=[0, 1, 2])
         scores = model.decision_function(x)[0]
         margin = scores[1] - scores[[0, 2]].min() if multiclass == "joint" else scores[1]
         gradient = 2 * eta * (length**2 + 1) * (2 if multiclass == "joint" else 1)
@@ -194,3 +196,25 @@ def test_the_only_class_so_far_is_certain():
 @pytest.mark.parametrize("alpha", [1e300, 1e308, 10.0])
 def test_a_penalty_of_any_strength_leaves_the_rate_finite(alpha):
     assert np.isfinite(SoftMargin(alpha=alpha, max_iter=2).fit(*rows_of(20)).coef_).all()
+
+
+def test_a_stream_does_not_average_unless_told_to_and_a_fit_does():
+    X, y = rows_of(60)
+    stream = SoftMargin().partial_fit(X, y)
+    np.testing.assert_array_equal(stream.coef_, SoftMargin(average=False).partial_fit(X, y).coef_)
+    assert not np.array_equal(stream.coef_, SoftMargin(average=True).partial_fit(X, y).coef_)
+    fitted, averaged = (SoftMargin(max_iter=1, tol=None, shuffle=False, average=a).fit(X, y) for a in (None, True))
+    np.testing.assert_array_equal(fitted.coef_, averaged.coef_)
+    np.testing.assert_array_equal(fitted.partial_fit(X, y).coef_, averaged.partial_fit(X, y).coef_)
+
+
+def test_a_stream_that_changes_is_followed_better_without_an_average():
+    X = np.random.default_rng(0).normal(size=(4000, 2))
+    y = (X[:, 0] * np.cos(np.arange(4000) / 400) > 0).astype(int)
+    right = {None: 0, True: 0}
+    for average in right:
+        model = SoftMargin(loss="logistic", average=average)
+        for x, label in zip(X, y, strict=True):
+            right[average] += model.predict_one(x) == label
+            model.learn_one(x, label)
+    assert right[None] > right[True]

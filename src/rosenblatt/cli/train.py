@@ -69,6 +69,7 @@ from rosenblatt.text import count
 from rosenblatt.training.calibration import Sigmoids, calibrate
 from rosenblatt.training.checkpoint import Checkpoint
 from rosenblatt.training.chunked import learn_chunks
+from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.multiclass import class_costs
 from rosenblatt.training.sharded import LocalShards
 
@@ -384,7 +385,10 @@ class _Training:
                 "labels by --classes in the first one."
             )
         if outcome.in_runs and self.job.plan.order == "cyclic":
-            note("The rows are grouped by label, which hurts learning. Shuffle the file, or add --shuffle.")
+            # Rows that are scaled by those before them are kept as they are for further passes.
+            remedy = "." if self.source.reading.features.standardise else ", or add --shuffle."
+            note(f"The rows are grouped by label, which hurts learning. Shuffle the lines of the file{remedy}")
+        self._hold_out(outcome)
         self._collisions()
         note(f"It stopped because {run.reason}")
         if self.interruption():
@@ -395,6 +399,16 @@ class _Training:
         else:
             trials = f"{count(run.trials, 'trial')} in {count(run.epochs, 'epoch')}, {run.seconds:.1f} s"
             note(f"The model is in {self.path} ({trials}).")
+
+    def _hold_out(self, outcome: Any) -> None:
+        """Advise to hold rows out, if the last weights predict and an earlier epoch made fewer mistakes."""
+        algorithm, mistakes = outcome.settings.algorithm, outcome.run.mistakes
+        last_predict = isinstance(algorithm, FirstOrder) and not algorithm.averaged and self.job.plan.keep == "last"
+        if last_predict and mistakes and mistakes[-1] > min(mistakes):
+            note(
+                f"Epoch {mistakes.index(min(mistakes)) + 1} made fewer mistakes than the last, whose weights the model "
+                "has. Add --holdout 10 to keep the best."
+            )
 
     def _collisions(self) -> None:
         used, columns = self.source.columns_used(), self.source.n_features
@@ -497,9 +511,6 @@ def _train_on_shards(options: dict[str, Any]) -> None:
     """Train on shards, on threads or on a cluster, and write the model."""
     quiet, path, address = options["quiet"] or options["as_json"], options["model"], options["dask"]
     how_to_read, files = take_input(options), list(options["files"])
-    features = how_to_read["features"]
-    # A shard does not see the rows before its own, by which numbers would be standardised.
-    how_to_read |= {"learns": True, "features": replace(features, standardise=bool(features.standardise))}
     name, learner = take_learner(options)
     parameters = learner.get_params(deep=False)
     settings = {key: options[key] for key in ("max_iter", "shuffle", "class_weight")}

@@ -218,8 +218,19 @@ def _read_first(job: ChunkedJob, read: list[Chunk], rest: Iterator[Chunk]) -> Fi
     if job.classes is not None:
         return FirstChunkStats(table, sizes, _with_known(np.unique(job.classes), known))
     label = np.concatenate([chunk.label for chunk in read])
+    _refuse_ids(label[:SURVEYED_ROWS])
     in_runs = label.size >= FEWEST_ROWS_IN_RUNS and not mixed(as_labels(label, label.size)[1])
     return FirstChunkStats(table, sizes, _with_known(_labels(read)[0], known), in_runs=in_runs)
+
+
+def _refuse_ids(label: Array) -> None:
+    """Raise an error if each of the first rows has a label of its own."""
+    if label.size >= FEWEST_ROWS_IN_RUNS and np.unique(label).size == label.size:
+        raise InvalidInput(
+            f"Each of the first {label.size} rows has a label of its own, such as {label[0].item()!r}: this looks like "
+            "an id, or a number to predict. Choose the column with the classes by --label NAME, or learn numbers by "
+            "--learner adaline-regressor."
+        )
 
 
 def _with_labels_of(resume: Resumption, job: ChunkedJob, first: FirstChunkStats, read: list[Chunk]) -> FirstChunkStats:

@@ -403,7 +403,7 @@ def words_for(algorithm: Algorithm, *, regression: bool = False, batch: bool = F
 
 
 # A figure still falls if its mean over the last third of the epochs is at most this share of that over the second
-# third. Fewer epochs are too few to say.
+# third; of fewer epochs, if that of the last is at most this share of the one before.
 FALL, LEAST_EPOCHS = 0.95, 10
 # Margins below this share of the radius are rounding.
 LEAST_SHARE = 1e-9
@@ -419,14 +419,19 @@ CYCLE_COMPUTED = (
 
 
 def falls(figures: Sequence[float]) -> bool:
-    """Return whether a figure fell until the last epoch; True if there are too few epochs to say."""
-    third = len(figures) // 3
-    return len(figures) < LEAST_EPOCHS or sum(figures[-third:]) <= FALL * sum(figures[-2 * third : -third])
+    """Return whether a figure fell until the last epoch; True if there is one epoch, which does not say."""
+    third = len(figures) // 3 if len(figures) >= LEAST_EPOCHS else 1
+    return len(figures) < 2 or sum(figures[-third:]) <= FALL * sum(figures[-2 * third : -third])
 
 
-def outlook(mistakes: Sequence[int], losses: Sequence[float], beyond: str) -> dict[str, str]:
-    """Return what to expect from more epochs, judging by mistakes and by losses."""
+def outlook(mistakes: Sequence[int], losses: Sequence[float], beyond: str, *, past_best: bool) -> dict[str, str]:
+    """Return what to expect from more epochs, judging by mistakes and by losses.
+
+    `past_best`: an earlier epoch had the fewest errors, so that more epochs are no remedy, whatever falls.
+    """
     in_vain = "more epochs will hardly help"
+    if past_best:
+        return dict.fromkeys(("fewer_mistakes", "less_loss"), f", and an earlier one had fewer errors: {in_vain}")
     return {
         "fewer_mistakes": ": allow more epochs" if falls(mistakes) else f", and no longer fewer: {in_vain}; {beyond}",
         "less_loss": ": allow more epochs" if falls(losses) else f", and it no longer falls: {in_vain}",
@@ -530,7 +535,7 @@ def _sentence(run: Trainer, stop: Stop, bound: float, words: str) -> str:
         "share": above if share > LEAST_SHARE else ", as computed",
         "support": 0 if certificate is None else len(certificate.support),
     }
-    figures |= outlook(run.mistakes, run.losses, run.runner.beyond)
+    figures |= outlook(run.mistakes, run.losses, run.runner.beyond, past_best=run.kept < epochs)
     if stop is Stop.CYCLE:
         figures["cycle"] = (CYCLE_PROVED if run.runner.cycle_proves() else CYCLE_COMPUTED).format(**figures)
     figures["proof"] = NARROW.format(**figures) if np.isfinite(share) else ""
