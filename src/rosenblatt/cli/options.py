@@ -221,7 +221,7 @@ _reading_options = together(
         common=False,
         help="Type of the labels.",
     ),
-    _input_option("--header", type=_SWITCH, default="auto", help="Whether a table starts with names."),
+    _input_option("--header", type=_SWITCH, default="auto", common=False, help="Whether a table starts with names."),
     _input_option(
         "--columns",
         type=column_kinds,
@@ -280,12 +280,12 @@ input_options = together(
     _feature_option(
         "--normalise/--no-normalise",
         default=None,
-        help="Divide rows by their norm; the default if all features are words.",
+        help="Divide rows by their norm; the default for words.",
     ),
     _feature_option(
         "--standardise/--no-standardise",
         default=None,
-        help="Centre and scale columns of numbers by the rows so far; the default of train and evaluate.",
+        help="Scale columns of numbers; the default.",
     ),
 )
 

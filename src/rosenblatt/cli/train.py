@@ -104,13 +104,13 @@ CALIBRATION_HOLDOUT = 10
 @training_option(
     "--calibrate",
     is_flag=True,
-    help="Fit probabilities to the held-out rows, for predict --proba; holds out every 10th row unless --holdout or "
-    "--validation names others.",
+    help="Fit probabilities to held-out rows, by default every 10th, for predict --proba.",
 )
 @training_option(
     "--cache",
     type=click.Path(dir_okay=False),
     metavar="FILE",
+    common=False,
     help="Keep the parsed rows in a file for later runs.",
 )
 @training_option("--no-cache", is_flag=True, common=False, help="Parse the files again in each pass.")
@@ -136,6 +136,7 @@ CALIBRATION_HOLDOUT = 10
     type=click.IntRange(0),
     default=20_000,
     show_default=True,
+    common=False,
     metavar="N",
     help="Keep up to N names of hashed features, from the first rows, in the model; info prints them.",
 )

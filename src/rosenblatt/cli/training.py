@@ -139,7 +139,7 @@ def learner_options(classifiers: bool = False) -> Decorator:
         type=click.Choice(names),
         metavar="NAME",
         default=DEFAULT_LEARNER,
-        show_default=f"{DEFAULT_LEARNER}; {SHARDED_LEARNER} on shards",
+        show_default=True,
         help=f"{', '.join(names)}.",
     )
     parameters = (
