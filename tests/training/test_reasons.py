@@ -35,7 +35,8 @@ def test_no_end_advises_to_shuffle():
 
 def test_a_figure_falls_if_its_last_third_is_below_the_second():
     assert stopping.falls([3])
-    assert stopping.falls([5, 5, 5])  # too few to tell
+    assert stopping.falls([5, 4, 6])  # too few to tell
+    assert not stopping.falls([5, 5, 6])  # none was better than the first
     assert stopping.falls(range(30, 0, -1))
     assert not stopping.falls([90, *[5, 4, 6, 5, 5, 4, 6, 5, 5] * 3])
     assert not stopping.falls(range(30))

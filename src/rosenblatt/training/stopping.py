@@ -403,7 +403,7 @@ def words_for(algorithm: Algorithm, *, regression: bool = False, batch: bool = F
 
 
 # A figure still falls if its mean over the last third of the epochs is at most this share of that over the second
-# third; of fewer epochs, if that of the last is at most this share of the one before.
+# third. Fewer epochs are too few for that.
 FALL, LEAST_EPOCHS = 0.95, 10
 # Margins below this share of the radius are rounding.
 LEAST_SHARE = 1e-9
@@ -419,9 +419,11 @@ CYCLE_COMPUTED = (
 
 
 def falls(figures: Sequence[float]) -> bool:
-    """Return whether a figure fell until the last epoch; True if there is one epoch, which does not say."""
-    third = len(figures) // 3 if len(figures) >= LEAST_EPOCHS else 1
-    return len(figures) < 2 or sum(figures[-third:]) <= FALL * sum(figures[-2 * third : -third])
+    """Return whether a figure fell until the last epoch; of few epochs, whether any is below the first."""
+    if len(figures) < LEAST_EPOCHS:
+        return len(figures) == 1 or min(figures[1:]) < figures[0]
+    third = len(figures) // 3
+    return sum(figures[-third:]) <= FALL * sum(figures[-2 * third : -third])
 
 
 def outlook(mistakes: Sequence[int], losses: Sequence[float], beyond: str, *, past_best: bool) -> dict[str, str]:

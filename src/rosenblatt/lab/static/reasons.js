@@ -50,9 +50,10 @@ const listed = (names) =>
  * @param {number[]} figures
  */
 function falls(figures) {
+  if (figures.length < LEAST_EPOCHS) return figures.length === 1 || Math.min(...figures.slice(1)) < figures[0];
   const third = Math.floor(figures.length / 3);
   const sum = (/** @type {number[]} */ some) => some.reduce((total, value) => total + value, 0);
-  return figures.length < LEAST_EPOCHS || sum(figures.slice(-third)) <= FALL * sum(figures.slice(-2 * third, -third));
+  return sum(figures.slice(-third)) <= FALL * sum(figures.slice(-2 * third, -third));
 }
 
 /**
