@@ -290,13 +290,20 @@ def last_epoch(match, case):
         yield f"there were {case.run.epochs} epochs of {case.model.max_iter}"
     if int(match["mistakes"]) != case.run.mistakes[-1]:
         yield f"there were {case.run.mistakes[-1]} mistakes"
-    yield from falling(match["outlook"], case.run.mistakes)
+    yield from falling(match["outlook"], case.run.mistakes, case.run)
 
 
-def falling(outlook, figures):
-    """Epochs are said to be of no use only where the last third is hardly below the second."""
+def falling(outlook, figures, run):
+    """Epochs are said to be of no use only where the last third is hardly below the second, or one is the best."""
+    if "an earlier one had fewer errors" in outlook:
+        if run.kept == run.epochs:
+            yield "the last epoch was the best"
+        return
     third = len(figures) // 3
-    falls = len(figures) < 10 or sum(figures[-third:]) <= 0.95 * sum(figures[-2 * third : -third])
+    if len(figures) < 10:
+        falls = len(figures) == 1 or min(figures[1:]) < figures[0]
+    else:
+        falls = sum(figures[-third:]) <= 0.95 * sum(figures[-2 * third : -third])
     if falls != (outlook == ": allow more epochs"):
         yield f"{figures} {'falls' if falls else 'does not fall'}"
 
@@ -307,7 +314,7 @@ def last_loss(match, case):
         yield f"there were {case.run.epochs} epochs"
     if f"{case.run.losses[-1]:.3g}" != match["loss"]:
         yield f"the loss is {case.run.losses[-1]}"
-    yield from falling(match["outlook"], case.run.losses)
+    yield from falling(match["outlook"], case.run.losses, case.run)
 
 
 def stale(figures, patience, tol):
@@ -440,7 +447,8 @@ UNDER = r"(?P<under>under the last weights, )?"
 ROWS = r"every row(?P<out> that was learned from)?"
 TOTALS = r"(?P<totals> \(\d+ updates? in \d+ epochs?\))?"
 OUTLOOK = rf"(?P<outlook>: allow more epochs|, and no longer fewer: more epochs will hardly help; {BEYOND}"
-OUTLOOK += r"|, and it no longer falls: more epochs will hardly help)"
+OUTLOOK += r"|, and it no longer falls: more epochs will hardly help"
+OUTLOOK += r"|, and an earlier one had fewer errors: more epochs will hardly help)"
 NUMBER = r"(?:-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf|nan)"
 PATIENCE = r"(?P<patience>\d+) epochs? in a row"
 BY = rf"(?: by (?P<by>{NUMBER}))?"

@@ -30,7 +30,7 @@ MODELS = [
     Perceptron(),
     Perceptron(multiclass="joint"),
     AveragedPerceptron(),
-    SoftMargin(),
+    SoftMargin(average=False),
     SoftMargin(penalty="l1"),
     AROW(),
     AROW(covariance="full"),

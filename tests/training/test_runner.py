@@ -118,8 +118,8 @@ def test_the_clock_ends_a_run_within_an_epoch(monkeypatch):
     ids=str,
 )
 def test_the_words_are_those_of_what_is_learned(model, words):
-    model.set_params(max_iter=2, tol=None, keep="last").fit(*noisy())
-    figures = {"mistakes": model.run_.mistakes[-1], "epochs": 2, "loss": model.run_.losses[-1]}
+    model.set_params(max_iter=1, tol=None, keep="last").fit(*noisy())
+    figures = {"mistakes": model.run_.mistakes[-1], "epochs": 1, "loss": model.run_.losses[-1]}
     figures |= {"wrong": f"{model.run_.mistakes[-1]} rows"}
     figures |= {"fewer_mistakes": ": allow more epochs", "less_loss": ": allow more epochs"}
     assert model.stop_reason_ == words[Stop.EPOCHS].format(**figures) + "."

@@ -379,6 +379,7 @@ def _soft_margin(table: Table, label: Array, subset: Array, sign: Array, seconds
     """Return the weights and the bias that SoftMargin learns for one problem in the time that is left."""
     left = None if seconds == math.inf else max(seconds, 1e-3)  # enough for a part of an epoch
     soft = SoftMargin(max_seconds=left, random_state=0)
+    soft.averaged_ = True  # as a fit chooses
     algorithm = soft._algorithm()
     state = algorithm.start(1, table.shape[1], table.dtype)
     task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
