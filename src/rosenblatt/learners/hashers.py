@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rosenblatt.data.matrices import as_dense, sp
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import TEXT_FIELD, Piece, assemble, to_bytes, word_pieces
-from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, FeatureOptions, as_crosses
+from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, FeatureOptions, Reading, as_crosses
 from rosenblatt.files.tables import category_piece, check_crosses, joined_texts, kind_of, number_piece
 from rosenblatt.learners.base import Estimator
 from rosenblatt.learners.contract import TransformerMixin, check_is_fitted
@@ -137,6 +137,19 @@ class TextHasher(_Hasher):
         options = super()._options()
         check_crosses(options.cross, {TEXT_FIELD: "text"})
         return options
+
+    def reading(self, label_type: Literal["number", "text"]) -> Reading:
+        """Return how the command line reads files of ``label<TAB>text`` to get the same rows.
+
+        Parameters
+        ----------
+        label_type : {"number", "text"}
+
+        Returns
+        -------
+        Reading
+        """
+        return Reading("text", self._options(), label_type, normalise=bool(self.normalise))
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Check the parameters; there is nothing to learn.
