@@ -18,7 +18,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import ALL, steps
 from rosenblatt.learners.base import Estimator
 from rosenblatt.learners.file_model import FileModel
-from rosenblatt.learners.hashers import TextHasher
+from rosenblatt.learners.hashers import Hasher
 from rosenblatt.learners.linear import EpochLearner
 from rosenblatt.learners.own import FAMILY
 from rosenblatt.prover.certificates.certificate import Certificate
@@ -54,8 +54,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     ----------
     model : estimator, Pipeline or FileModel
         Of one of this package's classes, fitted or not. A pipeline of scikit-learn's may have its scalers, vectorizers,
-        hashers, `SimpleImputer` and `OneHotEncoder` before one of these. If it is a `TextHasher` and a linear learner,
-        `rosenblatt predict` reads the file, too.
+        hashers, `SimpleImputer` and `OneHotEncoder` before one of these. If it is a `TextHasher` or `TableHasher` and a
+        linear learner, `rosenblatt predict` reads the file, too.
     path : str, path-like or binary file object
         A link is followed. A device or a pipe is rejected; an open one may be passed as a file object.
 
@@ -274,12 +274,13 @@ def _take_step_apart(label: str, step: Any) -> Step:
 def _linear_model(pipeline: Any, model: Any) -> LinearModel | None:
     """Return the weights with how to read files, if files give the rows that the pipeline makes."""
     hasher, learner = pipeline.steps[0][1], pipeline.steps[-1][1]
-    if len(pipeline.steps) != 2 or type(hasher) is not TextHasher or not isinstance(learner, EpochLearner):
-        return None
-    if type(model) is not LinearModel:
+    # A voted perceptron, which files cannot train, predicts otherwise than its weights.
+    votes = learner.facts is not None and not learner.facts.command
+    if len(pipeline.steps) != 2 or not isinstance(hasher, Hasher) or type(model) is not LinearModel or votes:
         return None
     numbers = not model.classes.size or model.classes.dtype.kind in "biuf"
-    return replace(model, origin={"reading": hasher.reading("number" if numbers else "text").to_json()})
+    reading = hasher._reading("number" if numbers else "text")
+    return None if reading is None else replace(model, origin={"reading": reading.to_json()})
 
 
 def _check_last(step: Any) -> None:

@@ -89,9 +89,7 @@ def optional(kind: Kind) -> Kind:
 
 def whole(least: int, most: int = 2**31 - 1) -> Kind:
     """Return whole numbers in a range."""
-    return Kind(
-        f"a whole number from {least} to {most}", lambda value, n: is_of(value, int) and least <= value <= most
-    )
+    return Kind(f"a whole number from {least} to {most}", lambda value, n: is_of(value, int) and least <= value <= most)
 
 
 def pair(hint: Any, fits: Callable[[Any, Any], bool], wanted: str) -> Kind:
@@ -387,9 +385,7 @@ def _are_dropped(step: Any, places: Any) -> bool:
 
 def _widths(step: Any) -> list[int]:
     dropped = [None] * len(step.categories_) if step.drop_idx_ is None else step.drop_idx_
-    return [
-        values.size - (place is not None) for values, place in zip(step.categories_, dropped, strict=True)
-    ]
+    return [values.size - (place is not None) for values, place in zip(step.categories_, dropped, strict=True)]
 
 
 # --------------------------------------------------------------------------------------------------- there and back
