@@ -334,7 +334,7 @@ FORGERIES = [
     (SimpleImputer(add_indicator=True), holes, [((0, A, "indicator_", A, "n_features_in_"), 2)], "features_="),
     (SimpleImputer(add_indicator=True), holes, [((0, A, "indicator_", A, "_n_features"), 2)], "another number"),
     (StandardScaler(), numbers, [((1, A, "n_features_in_"), 3)], "step 'arow', of type AROW: the weights are of 4"),
-    (StandardScaler(), numbers, [((0,), 3)], "step 'standardscaler', .*it is not a Step"),
+    (StandardScaler(), numbers, [((0,), 3)], "step 'standardscaler', .*it is not a StoredStep"),
     (StandardScaler(), numbers, [((0, P), 3)], "it.parameters is not of type"),
 ]
 

@@ -1,15 +1,17 @@
 """Model files: any estimator of the family, fitted or not, alone or after other steps, saved and loaded.
 
 A file can name only public estimators of this package, learners that a user has defined in the process, and the steps
-of pipelines that `rosenblatt.learners.steps` lists. `load` validates everything that it reads: a model is built only if its parts fit one another, and no loop will ever read
-outside an array. The checks of a part are declared beside it. `save` applies the same checks: a file that it writes can
-be loaded. The format is described in docs/reference/model-files.md.
+of pipelines that `rosenblatt.learners.steps` lists. `load` validates everything that it reads: a model is built only if
+its parts fit one another, and no loop will ever read outside an array. The checks of a part are declared beside it.
+`save` applies the same checks: a file that it writes can be loaded. The format is described in
+docs/reference/model-files.md.
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -34,7 +36,7 @@ PIPELINE = "Pipeline"
 
 
 @stored("Step")
-class Step(NamedTuple):
+class StoredStep(NamedTuple):
     """A step of a pipeline."""
 
     parameters: dict[str, Any]
@@ -46,7 +48,7 @@ _INPUT = ("n_features_in_", "feature_names_in_")
 
 
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
-    """Write an estimator of the family, a pipeline or a `FileModel` to a file, with all that it needs to go on learning.
+    """Write an estimator of the family, a pipeline or a `FileModel` to a file, with all that it needs to learn on.
 
     The file appears whole or not at all: whatever goes wrong, one that was there before stays as it was.
 
@@ -234,9 +236,7 @@ def _is_pipeline(model: Any) -> bool:
 
 
 def _pipeline() -> Any:
-    from sklearn.pipeline import Pipeline  # only pipelines need it
-
-    return Pipeline
+    return import_module("sklearn.pipeline").Pipeline  # only those who have one need it
 
 
 def _take_pipeline_apart(pipeline: Any) -> Content:
@@ -255,18 +255,18 @@ def _take_pipeline_apart(pipeline: Any) -> Content:
     return {"class": PIPELINE, "parameters": settings, "attributes": attributes}
 
 
-def _take_step_apart(label: str, step: Any) -> Step:
+def _take_step_apart(label: str, step: Any) -> StoredStep:
     name = type(step).__name__
     try:
         if _class(name) is type(step):
             content: Any = _take_apart(step)
-            return Step(content["parameters"], content["attributes"])
+            return StoredStep(content["parameters"], content["attributes"])
         if steps.find(name) is not type(step):
             raise Fault(
                 f"files hold {', '.join(steps.STEPS)} and estimators of this package. Apply this step to the rows "
                 "before the pipeline, and save the rest"
             )
-        return Step(*steps.take_apart(step))
+        return StoredStep(*steps.take_apart(step))
     except InvalidInput as fault:
         raise Fault(f"step {label!r:.60}, of type {name:.60}: {fault}") from None
 
@@ -310,7 +310,7 @@ def _put_pipeline_together(names: list[tuple[str, str]], content: Any) -> Any:
 
 def _put_step_together(label: str, name: str, part: Any) -> Any:
     try:
-        check_record("it", part, Step)
+        check_record("it", part, StoredStep)
         if name in steps.STEPS:
             return steps.put_together(name, *part)
         expect(name != LinearModel.__name__, "it is not a step")

@@ -409,7 +409,8 @@ def load_linear(path: str | os.PathLike[str] | bytes | BinaryIO) -> LinearModel:
         if "steps" in names and "model" not in names:
             raise NotAvailable(
                 f"{name} holds a pipeline, whose steps only rosenblatt.load applies. Predict in Python: "
-                f"rosenblatt.load({name!r}).predict(X). The command line reads those of a TextHasher or TableHasher and a linear learner."
+                f"rosenblatt.load({name!r}).predict(X). The command line reads those of a TextHasher or TableHasher "
+                "and a linear learner."
             )
         expect("model" in names, f"it holds a {opened.text('class'):.60}, which is not fitted or has no weights")
         model = opened.value("attributes", "model")
