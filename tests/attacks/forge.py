@@ -25,3 +25,21 @@ def join(header, tensors, *, model=None, seal=True):
         header["__metadata__"]["seal"] = hashlib.sha256(canonical + tensors).hexdigest()
     text = json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + tensors
+
+
+def without(header, names, tensors):
+    """Take tensors out of a file."""
+    kept, result = sorted(set(header) - {*names, "__metadata__"}, key=lambda name: header[name]["data_offsets"]), b""
+    for name in set(header) - {*kept, "__metadata__"}:
+        del header[name]
+    for name in kept:
+        start, end = header[name]["data_offsets"]
+        header[name]["data_offsets"] = [len(result), len(result) + end - start]
+        result += tensors[start:end]
+    return result
+
+
+def pruned(header, model, tensors):
+    """Take the tensors out of a file that its model does not use."""
+    text = json.dumps(model)
+    return without(header, [name for name in header if f'"{name}"' not in text], tensors)

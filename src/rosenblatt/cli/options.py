@@ -386,6 +386,12 @@ def open_like(model: LinearModel, paths: Any, **options: Any) -> FileSource:
             "use rosenblatt.load_linear in Python."
         )
     reading = Reading.from_json(origin["reading"])
+    labelled = not reading.columns or any(column.kind == "label" for column in reading.columns)
+    if not labelled and options.get("labels", "required") == "required":
+        raise InvalidInput(
+            "This model does not know which column has the labels: it is a pipeline, which had them apart. Use "
+            "rosenblatt predict, or rosenblatt.load in Python."
+        )
     if reading.features.dictionary:
         options["names"] = model.feature_names
     if origin.get("scaling") is not None:

@@ -1,5 +1,7 @@
 """scikit-learn's part of the learners: its base classes and functions, imported here and nowhere else in this package.
 
+Model files of pipelines import the classes of their steps; see `rosenblatt.learners.steps`.
+
 Importing scikit-learn takes longer than all else that `rosenblatt train` does with a small file. A process of the
 command line that only trains or predicts from files sets `rosenblatt.learners.SCIKIT_LEARN` to False before it imports
 a learner: the learners then have plain base classes, and the same parameters, algorithms and files.

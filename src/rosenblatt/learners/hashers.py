@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rosenblatt.data.matrices import as_dense, sp
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import TEXT_FIELD, Piece, assemble, to_bytes, word_pieces
-from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, FeatureOptions, as_crosses
+from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, Column, FeatureOptions, Reading, as_crosses
 from rosenblatt.files.tables import category_piece, check_crosses, joined_texts, kind_of, number_piece
 from rosenblatt.learners.base import Estimator
 from rosenblatt.learners.contract import TransformerMixin, check_is_fitted
@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 TEXT_FEATURES = ("number", "category", "text", "skip")
 
 
-class _Hasher(TransformerMixin, Estimator):
+class Hasher(TransformerMixin, Estimator):
     """A transformer to sparse rows, with the parameters of everything that is hashed."""
 
     bits: int = integer(
@@ -55,6 +55,10 @@ class _Hasher(TransformerMixin, Estimator):
         tags.no_validation = True
         tags.input_tags.string = True
         return tags
+
+    def _reading(self, label_type: str) -> Reading | None:
+        """Return how the command line reads files to get the same rows; None if it cannot."""
+        raise NotImplementedError
 
     def _options(self) -> FeatureOptions:
         self._check_parameters()
@@ -102,7 +106,7 @@ def _as_bytes(text: Any, row: int) -> bytes:
     raise InvalidInput(f"X has {text!r:.60} in row {row}, which is not text. Pass a list of texts.")
 
 
-class TextHasher(_Hasher):
+class TextHasher(Hasher):
     """Texts as sparse rows: words are hashed into columns, without a vocabulary.
 
     The column of a word is its MurmurHash3 modulo 2^bits. The same texts in a file of ``label<TAB>text`` give the same
@@ -138,6 +142,9 @@ class TextHasher(_Hasher):
         check_crosses(options.cross, {TEXT_FIELD: "text"})
         return options
 
+    def _reading(self, label_type: str) -> Reading:
+        return Reading("text", self._options(), label_type, normalise=bool(self.normalise))
+
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Check the parameters; there is nothing to learn.
 
@@ -169,7 +176,7 @@ class TextHasher(_Hasher):
         return _as_matrix(word_pieces(options, *joined_texts(texts)), options, bool(self.normalise), len(texts))
 
 
-class TableHasher(_Hasher):
+class TableHasher(Hasher):
     """Tables of numbers, categories and texts as sparse rows, by hashing names.
 
     A number is a value in the column of its name; a category the value 1 in the column of name=value; a text its words,
@@ -240,6 +247,15 @@ class TableHasher(_Hasher):
         check_crosses(options.cross, kinds)
         self.names_, self.kinds_, self.n_features_in_ = tuple(kinds), tuple(kinds.values()), len(kinds)
         return self
+
+    def _reading(self, label_type: str) -> Reading | None:
+        columns = tuple(map(Column, self.names_, self.kinds_))
+        reading = Reading(
+            "csv", self._options(), label_type, header=True, columns=columns, normalise=bool(self.normalise)
+        )
+        without_names = self.names_ == tuple(map(str, range(len(self.names_))))
+        # The command line does not hash a table of numbers alone.
+        return None if without_names or not {"category", "text"} & {*self.kinds_} else reading
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -385,6 +385,8 @@ def load_linear(path: str | os.PathLike[str] | bytes | BinaryIO) -> LinearModel:
     ------
     InvalidInput
         If the file is not a whole and sound model file, or holds a model without weights.
+    NotAvailable
+        If it holds a pipeline, unless that is a `TextHasher` or `TableHasher` and a linear learner.
 
     Examples
     --------
@@ -404,6 +406,12 @@ def load_linear(path: str | os.PathLike[str] | bytes | BinaryIO) -> LinearModel:
     try:
         opened = open_container(source)
         names = opened.names("attributes")
+        if "steps" in names and "model" not in names:
+            raise NotAvailable(
+                f"{name} holds a pipeline, whose steps only rosenblatt.load applies. Predict in Python: "
+                f"rosenblatt.load({name!r}).predict(X). The command line reads those of a TextHasher or TableHasher "
+                "and a linear learner."
+            )
         expect("model" in names, f"it holds a {opened.text('class'):.60}, which is not fitted or has no weights")
         model = opened.value("attributes", "model")
         expect(type(model) is LinearModel, "it does not contain a LinearModel")
