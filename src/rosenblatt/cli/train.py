@@ -237,6 +237,8 @@ class _Training:
         if self.calibrates and not validation and not holdout:
             holdout = CALIBRATION_HOLDOUT
             note(f"Every {holdout}th row is held out, to calibrate on and to choose the best epoch.", self.quiet)
+        elif before is not None and before.sigmoids is not None and not self.calibrates:
+            note("Probabilities are those that were calibrated before; add --calibrate to fit them again.", self.quiet)
         self.settings, job = job_of_learner(
             name,
             self.learner,
@@ -386,6 +388,8 @@ class _Training:
                 f"New labels: {new}. They start from zero weights: to have those of one training on all rows, announce "
                 "labels by --classes in the first one."
             )
+            if self.before is not None and self.before.sigmoids is not None and not self.calibrates:
+                note("The probabilities of before do not fit the new labels: add --calibrate to have some.")
         if outcome.in_runs and self.job.plan.order == "cyclic":
             # Rows that are scaled by those before them are kept as they are for further passes.
             remedy = "." if self.source.reading.features.standardise else ", or add --shuffle."
