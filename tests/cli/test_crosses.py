@@ -69,3 +69,11 @@ def test_wrong_crosses_are_refused_before_training(folder):
     assert (
         "fewer than two letters" in run("train", folder / "xor.vw", "--model", folder / "m", "-q", "u", code=2).stderr
     )
+
+
+def test_interactions_of_vowpal_wabbit_may_be_repeated_when_a_model_is_trained_further(tmp_path):
+    path, model = tmp_path / "a.vw", tmp_path / "a.model"
+    path.write_text("1 |a x |b y\n-1 |a z |b y\n")
+    run("train", path, "--model", model, "-q", "ab", "--quiet")
+    run("train", path, "--from", model, "-q", "ab", "--quiet")
+    assert "--cross contradicts the model" in run("train", path, "--from", model, "-q", "aa", code=2).stderr

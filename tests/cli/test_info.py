@@ -1,12 +1,15 @@
 """What models and data files say of themselves."""
 
 import json
+import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from commands import mails, run, svmlight
 from rosenblatt import load_linear
+from rosenblatt.storage.sparse import SparseArray
 
 
 @pytest.fixture(scope="module")
@@ -52,3 +55,20 @@ def test_what_is_neither_is_refused(folder):
     (folder / "empty").write_bytes(b"")
     run("info", folder / "empty", code=1)
     run("info", folder / "none", code=1)
+
+
+def test_large_sparse_weights_are_described_without_making_them_dense(folder, monkeypatch):
+    run("train", folder / "four.svm", "--model", folder / "four", "--quiet", "--overwrite")
+    dense = load_linear(folder / "four")
+    W = np.zeros((4, 1 << 20))
+    W[:, : dense.W.shape[1]] = np.asarray(dense.W)
+    replace(dense, W=W).save(folder / "wide")
+    assert isinstance(load_linear(folder / "wide").W, SparseArray)
+    told = [json.loads(run("info", folder / name, "--top", 3, "--json").stdout) for name in ("four", "wide")]
+    assert told[0]["top"] == told[1]["top"]
+    monkeypatch.setattr(SparseArray, "dense", property(lambda array: pytest.fail("it was made dense")))
+    tracemalloc.start()
+    run("info", folder / "wide", "--top", 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < W.nbytes

@@ -196,3 +196,19 @@ def test_scores_are_not_probabilities(folder):
     assert "numbers" in run("predict", folder / "two.svm", "-m", folder / "r", "--proba", code=1).stderr
     run("predict", folder / "two.svm", "-m", folder / "r", "--scores", code=2)
     run("train", folder / "two.svm", "--learner", "adaline-regressor", "--model", folder / "r", "--calibrate", code=2)
+
+
+def test_a_calibrated_model_that_is_trained_further_keeps_its_probabilities_until_labels_are_new(tmp_path):
+    model, rows = tmp_path / "m", ["1 |a x", "2 |a y", "1 |a x"] * 50
+    for name, lines in (("two.vw", rows), ("three.vw", [*rows, "3 |a z"])):
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    run("train", tmp_path / "two.vw", "--model", model, "--calibrate", "--quiet")
+    assert "probability calibrated on held-out rows" in run("info", model).stdout
+    before = rosenblatt.load_linear(model).sigmoids
+    told = run("train", tmp_path / "two.vw", "--from", model).stderr
+    assert "Probabilities are those that were calibrated before; add --calibrate to fit them again." in told
+    assert rosenblatt.load_linear(model).sigmoids == before
+    assert "calibrated before" not in run("train", tmp_path / "two.vw", "--from", model, "--calibrate").stderr
+    assert "do not fit the new labels" in run("train", tmp_path / "three.vw", "--from", model).stderr
+    assert "probability" not in run("info", model).stdout
+    assert "--calibrate" in run("predict", tmp_path / "two.vw", "--model", model, "--proba", code=1).stderr

@@ -91,10 +91,19 @@ def _of_model(path: str, top: int, data: str | None) -> dict[str, Any]:
         "errors": training.get("errors") or None,
         "reason": training.get("reason"),
         "bias": model.b.tolist(),
+        "probability": _probabilities(model),
     }
     name_of = model.name_of() if data is None or model.feature_names else _names_in(model, data)
     facts["top"] = _top_features(model, name_of, top)
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def _probabilities(model: Any) -> str | None:
+    """Return where probabilities come from; None if the model has none."""
+    if model.sigmoids is None:
+        return None
+    calibrated = (model.origin or {}).get("calibration") is not None
+    return "calibrated on held-out rows" if calibrated else "by the logistic loss"
 
 
 def _names_in(model: Any, data: str) -> Callable[[int], str]:
@@ -111,15 +120,16 @@ def _top_features(model: Any, name_of: Callable[[int], str], top: int) -> dict[s
     """Return the features with the largest weights for each label; two labels share one weight vector."""
     labels = [str(plain(label)) for label in model.classes]
     if model.W.shape[0] == 1:
-        sides = {labels[1]: model.W[0], labels[0]: -model.W[0]} if len(labels) == 2 else {"weights": model.W[0]}
+        sides = [(labels[1], 0, 1), (labels[0], 0, -1)] if len(labels) == 2 else [("weights", 0, 1)]
     elif model.W.shape[0] == len(labels):
-        sides = dict(zip(labels, model.W, strict=True))
+        sides = [(label, problem, 1) for problem, label in enumerate(labels)]
     else:
         return {}
     features = {}
-    for label, weights in sides.items():
-        size = min(top, int((weights > 0).sum()))
-        best = np.argsort(-weights, kind="stable")[:size]
+    for label, problem, sign in sides:
+        weights = sign * model.W[problem]  # one dense row at a time: sparse weights stay so
+        positive = np.flatnonzero(weights > 0)
+        best = positive[np.argsort(-weights[positive], kind="stable")[:top]]
         features[label] = [[name_of(int(column)), float(weights[column])] for column in best]
     return features
 

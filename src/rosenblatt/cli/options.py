@@ -21,7 +21,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.files import formats
 from rosenblatt.files.chunks import joined
 from rosenblatt.files.opening import open_source
-from rosenblatt.files.options import FeatureOptions, Reading
+from rosenblatt.files.options import FEATURE_KINDS, FeatureOptions, Reading
 from rosenblatt.files.source import FileSource
 from rosenblatt.files.tables import Scaling
 from rosenblatt.storage.atomic import check_writable
@@ -30,7 +30,7 @@ from rosenblatt.training.model import LinearModel, load_linear
 
 Decorator = Callable[[Any], Any]
 
-COLUMN_KINDS = ("number", "category", "text", "skip", "weight")
+COLUMN_KINDS = (*FEATURE_KINDS, "skip", "weight")
 # Where every name gets a column of its own, at most 2^22 names.
 MOST_NAMES_BITS = 22
 
@@ -229,6 +229,14 @@ _reading_options = together(
         help=f"Kinds of columns: {', '.join(COLUMN_KINDS)}; detected by default.",
     ),
     _input_option(
+        "--date",
+        multiple=True,
+        type=position_or_name,
+        metavar="NAME",
+        common=False,
+        help="Split a column of dates into year, month, day, weekday and hour; the same as --columns NAME=date.",
+    ),
+    _input_option(
         "--zero-based",
         type=_SWITCH,
         default="auto",
@@ -354,13 +362,17 @@ def reject_options_except(names: Iterable[str], because: str) -> None:
 files_argument = click.argument("files", nargs=-1, required=True, metavar="DATA...")
 
 _FEATURE_NAMES = ("bits", "dictionary", "words", "letters", "lowercase", "counts", "normalise", "standardise", "cross")
+SHORT_FOR = {"interactions": "cross", "date": "columns"}  # options that add to another
 REUSED_NAMES = ("on_error", "threads", "chunk_bytes")
 _INPUT_NAMES = ("format", "label", "label_type", "header", "columns", "zero_based", *REUSED_NAMES)
-INPUT_NAMES = (*_INPUT_NAMES, *_FEATURE_NAMES, "interactions")
+INPUT_NAMES = (*_INPUT_NAMES, *_FEATURE_NAMES, *SHORT_FOR)
 
 
 def take_input(options: dict[str, Any]) -> dict[str, Any]:
     """Remove the options of reading from all options, and return them as arguments of `open_source`."""
+    if options["date"]:
+        options["columns"] = dict.fromkeys(options["date"], "date") | (options["columns"] or {})
+    del options["date"]
     if "interactions" in options:  # Vowpal Wabbit's words for crosses
         options["cross"] += options.pop("interactions")
     features = FeatureOptions(**{name: options.pop(name) for name in _FEATURE_NAMES if name in options})

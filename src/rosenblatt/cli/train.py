@@ -17,6 +17,7 @@ import numpy as np
 from rosenblatt.cli.options import (
     INPUT_NAMES,
     REUSED_NAMES,
+    SHORT_FOR,
     Sections,
     check_targets,
     files_argument,
@@ -51,6 +52,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import estimate_collisions
 from rosenblatt.files.names import NO_NAMES
 from rosenblatt.files.opening import open_source
+from rosenblatt.files.options import DATE_KINDS
 from rosenblatt.files.reader import Reader
 from rosenblatt.files.streams import can_be_read_once
 from rosenblatt.learners.file_model import FileModel, added
@@ -236,6 +238,8 @@ class _Training:
         if self.calibrates and not validation and not holdout:
             holdout = CALIBRATION_HOLDOUT
             note(f"Every {holdout}th row is held out, to calibrate on and to choose the best epoch.", self.quiet)
+        elif before is not None and before.sigmoids is not None and not self.calibrates:
+            note("Probabilities are those that were calibrated before; add --calibrate to fit them again.", self.quiet)
         self.settings, job = job_of_learner(
             name,
             self.learner,
@@ -385,6 +389,8 @@ class _Training:
                 f"New labels: {new}. They start from zero weights: to have those of one training on all rows, announce "
                 "labels by --classes in the first one."
             )
+            if self.before is not None and self.before.sigmoids is not None and not self.calibrates:
+                note("The probabilities of before do not fit the new labels: add --calibrate to have some.")
         if outcome.in_runs and self.job.plan.order == "cyclic":
             # Rows that are scaled by those before them are kept as they are for further passes.
             remedy = "." if self.source.reading.features.standardise else ", or add --shuffle."
@@ -454,6 +460,7 @@ def _same_input(options: dict[str, Any], reader: Reader) -> dict[str, Any]:
     """Remove the options of reading from all options, and return the arguments of `open_source` for further files."""
     given = click.get_current_context().get_parameter_source
     named = {name for name in INPUT_NAMES if given(name) is click.core.ParameterSource.COMMANDLINE}
+    named = {SHORT_FOR.get(name, name) for name in named}
     settings = take_input(options)
     features, reading = settings.pop("features"), reader.reading
     columns = {column.name: column.kind for column in reading.columns}
@@ -461,7 +468,11 @@ def _same_input(options: dict[str, Any], reader: Reader) -> dict[str, Any]:
     known = vars(reading.features) | vars(reading) | {"label": label}
     for name in sorted(named - {*REUSED_NAMES}):
         value = settings[name] if name in settings else getattr(features, name)
-        then = {key: columns.get(str(key)) for key in value} if name == "columns" else known[name]
+        then = known[name]
+        if name == "columns":
+            then = {key: columns.get(str(key)) for key in value}
+            # A date's kind may say, too, which of day and month comes first.
+            then |= {key: "date" for key, kind in value.items() if kind == "date" and then[key] in DATE_KINDS}
         if value != then:
             raise click.UsageError(
                 f"--{name.replace('_', '-')} contradicts the model of --from, which determines how files are read. "

@@ -16,7 +16,8 @@ from rosenblatt.files import formats
 from rosenblatt.files.streams import FilePath
 from rosenblatt.text import short_repr
 
-FEATURE_KINDS = ("number", "category", "text")
+DATE_KINDS = ("date", "date-dmy", "date-mdy")  # between slashes the day or the month comes first
+FEATURE_KINDS = ("number", "category", "text", *DATE_KINDS)
 KINDS = (*FEATURE_KINDS, "skip", "weight", "label")
 COUNTS = ("binary", "count", "log")
 MOST_BITS = 30
@@ -248,7 +249,8 @@ class Opening:
     header : bool or "auto"
         Whether the first line of a table has the names of the columns.
     columns : mapping from name or position to kind
-        "number", "category", "text", "skip" or "weight", to override what the content of a column shows.
+        "number", "category", "text", "date", "skip" or "weight", to override what the content of a column shows; with
+        "date-dmy" or "date-mdy", the day or the month comes first in dates with slashes.
     zero_based : bool or "auto"
         Whether the first column of svmlight has index 0; "auto": if index 0 is at the start of the file.
     features : FeatureOptions

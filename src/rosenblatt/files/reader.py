@@ -17,7 +17,7 @@ from rosenblatt.files.chunks import inspected
 from rosenblatt.files.features import Dictionary, Piece, to_bytes, word_pieces
 from rosenblatt.files.formats.jsonl import JsonParser
 from rosenblatt.files.names import NamedRows, is_hashed
-from rosenblatt.files.options import FileLayout, Reading
+from rosenblatt.files.options import FEATURE_KINDS, FileLayout, Reading
 from rosenblatt.files.parsing import MISSING, LineFaults, Parsed, Parser
 from rosenblatt.files.tables import Moments, TableParser, joined_texts, listed, needed_names
 
@@ -110,7 +110,7 @@ class Reader:
         values = np.asarray(X)
         if values.ndim == 1 and values.dtype == object and all(isinstance(text, str | bytes) for text in values):
             return self._lines(values.tolist())
-        names = [column.name for column in columns if column.kind in ("number", "category", "text")]
+        names = [column.name for column in columns if column.kind in FEATURE_KINDS]
         if values.ndim == 2 and columns and values.shape[1] == len(names):
             return self._objects(dict(zip(names, row, strict=True)) for row in values.tolist())
         wanted = f"with the columns {listed(names)}" if columns else f"of lines of {self.reading.format}"
@@ -137,7 +137,7 @@ class Reader:
                     f"X has no column {listed(missing)}, which the model has. Its columns are {listed(names)}. Rename "
                     "or add columns; their order does not matter."
                 )
-        columns = (np.asarray(X[name], np.object_).tolist() for name in X.columns)
+        columns = (_values(X[name]) for name in X.columns)
         return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
 
     def _objects(self, rows: Iterable[Mapping[str, Any]]) -> Parsed:
@@ -173,12 +173,21 @@ class Reader:
         return parsed
 
 
+def _values(column: Any) -> list[Any]:
+    """Return the values of a column of a data frame."""
+    values = np.asarray(column)
+    # Polars would make objects of timestamps that are numbers.
+    return list(values) if values.dtype.kind == "M" else np.asarray(column, np.object_).tolist()
+
+
 def _cell(value: Any, typed: bool) -> Any:
     """Return a value as JSON has it; None if it is missing.
 
     If the files were text, so are the words for missing values, and a whole number has no decimal point: pandas makes
     floats of integers where some are missing.
     """
+    if isinstance(value, np.datetime64) and value.dtype == "M8[ns]":  # which datetime does not have
+        value = value.astype("M8[us]")
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | list | dict):

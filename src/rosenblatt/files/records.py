@@ -16,7 +16,7 @@ from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import formats
 from rosenblatt.files.features import to_bytes
-from rosenblatt.files.options import FileLayout, Reading
+from rosenblatt.files.options import DATE_KINDS, FileLayout, Reading
 from rosenblatt.files.parsing import MISSING
 from rosenblatt.files.sniffing import NUMBER
 from rosenblatt.files.streams import BYTE_ORDER_MARK, STANDARD_INPUT, FilePath, can_be_read_once, open_unpacked
@@ -93,7 +93,7 @@ class Records:
     def is_text(self, name: str) -> bool:
         """Return whether a column has texts, even if they look like numbers."""
         kind = self.kinds.get(name)
-        return kind in ("category", "text") or (kind == "label" and self.reading.label_type == "text")
+        return kind in ("category", "text", *DATE_KINDS) or (kind == "label" and self.reading.label_type == "text")
 
     def lines(self, path: Any) -> Iterator[tuple[int, bytes]]:
         """Yield the lines of a file that are not empty, and their numbers from 1."""

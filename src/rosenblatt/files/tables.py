@@ -21,8 +21,10 @@ from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import formats
+from rosenblatt.files.dates import DATE, NOT_A_DATE, Entry, date_entries, date_kind
 from rosenblatt.files.features import Dictionary, Field, Piece, murmur, to_bytes, word_pieces
 from rosenblatt.files.options import (
+    DATE_KINDS,
     FEATURE_KINDS,
     KINDS,
     NAMED_OPTIONS,
@@ -33,11 +35,12 @@ from rosenblatt.files.options import (
     Reading,
     reject,
 )
-from rosenblatt.files.parsing import MISSING, Parsed, Parser
+from rosenblatt.files.parsing import MISSING, Parsed, Parser, RefusedRows, fault_at
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES
 from rosenblatt.files.streams import Array, FilePath
 from rosenblatt.text import count, did_you_mean
 
+Spans = tuple[Array, Array, Array]  # a text, and where the value of each row begins and ends in it
 Value = str | float | bool | None  # of a cell; bool in typed formats only; None: missing
 
 LABEL_NAMES = ("label", "y", "class", "target")
@@ -59,7 +62,6 @@ AMOUNT = re.compile(
 )
 FEWEST_ROWS_OF_IDS = 50  # rows with another value each from which on a column looks like an id
 ID_NAME = re.compile(r"(?i:.*[_ .-])?(?i:id|uuid|guid|index|key|row)|.*[a-z](?:Id|ID)")
-DATE = re.compile(r"([0-9]{4}-[01][0-9]-[0-3][0-9])(?:[T ][0-9:.]+(?:Z|[-+][0-9:]+)?)?")
 _is_number = re.compile(NUMBER).fullmatch
 
 
@@ -153,17 +155,21 @@ def decide(reading: Reading, previews: Sequence[Preview], opening: Opening) -> t
     unused = [name for k, name in enumerate(names) if INDEX.fullmatch(name) or k >= empty]
     label = label_column(names, opening.label, opening.labels, unused)
     hint = "" if first.layout.named else " If the first line has the names of the columns, pass --header yes."
-    kinds, notes = [], []
+    kinds: list[str] = []
+    notes: dict[str, list[str]] = {}
+    for which in [which for which, kind in wanted.items() if kind == "date"]:
+        place = column_number(names, which, "columns")
+        if place is not None:  # else it is rejected below
+            wanted[which] = date_kind(names[place], (value for value, _ in cells[names[place]]))
     for number, name in enumerate(names):
         if number in said or number == label or name in unused:
             kinds.append("skip" if name in unused else "number")
         else:
-            kind, note = _kind(name, cells[name], skips, hint, decimal_commas=first.layout.delimiter == ";")
+            kind, notes[name] = _kind(name, cells[name], skips, hint, decimal_commas=first.layout.delimiter == ";")
             kinds.append(kind)
-            notes += note
     if opening.learns:
         free = [number not in said and number != label for number in range(len(names))]
-        notes += _leave_out_ids(names, kinds, free, cells)
+        notes |= _leave_out_ids(names, kinds, free, cells)
     label_type = "number" if label is None else str(opening.label_type)
     if label is not None and label_type == "auto":
         label_type = _label_type(names[label], cells[names[label]], skips, hint)
@@ -173,7 +179,8 @@ def decide(reading: Reading, previews: Sequence[Preview], opening: Opening) -> t
     reading = decide_columns(reading, names, kinds, label, wanted)
     known = {column.name: column.kind for column in reading.columns}
     check_crosses(reading.features.cross, known, lists=formats.ALL[reading.format].ragged)
-    return replace(reading, columns=reading.columns + left_out), notes
+    every = [note for own in notes.values() for note in own]
+    return replace(reading, columns=reading.columns + left_out), every
 
 
 Cells = Sequence[tuple[Value, str]]  # values of a column, and where each is
@@ -201,21 +208,23 @@ def _trailing(names: Sequence[str], columns: Sequence[Sequence[Value]]) -> int:
 
 def _leave_out_ids(
     names: Sequence[str], kinds: list[str], free: Sequence[bool], cells: Mapping[str, Cells]
-) -> list[str]:
-    """Make columns that look like an id "skip", unless no feature would be left; return notes on them.
+) -> dict[str, list[str]]:
+    """Make columns that look like an id "skip", unless no feature would be left; return notes on them by name.
 
     A model would learn each row by its id, which no other row has.
     """
     found = [k for k, name in enumerate(names) if free[k] and _looks_like_id(name, kinds[k], cells[name])]
     if not any(kind in FEATURE_KINDS for k, kind in enumerate(kinds) if free[k] and k not in found):
-        return []
-    notes = [
-        f"{cells[names[k]][0][1].rpartition(', line ')[0]}: column {names[k]!r} has another value in each row, as an "
-        f"id has: it is left out. To use it, pass --columns {names[k]}={kinds[k]}."
-        for k in found
-    ]
-    for k in found:
+        return {}
+    notes = {}
+    for name, k in ((names[k], k) for k in found):
+        path = cells[name][0][1].rpartition(", line ")[0]
+        dates = all(value is None or DATE.fullmatch(str(value).strip()) for value, _ in cells[name])
+        remedy = f"split the dates by --date {name}" if dates else f"pass --columns {name}={kinds[k]}"
         kinds[k] = "skip"
+        notes[name] = [
+            f"{path}: column {name!r} has another value in each row, as an id has: it is left out. To use it, {remedy}."
+        ]
     return notes
 
 
@@ -297,16 +306,17 @@ def _about_dates(name: str, cells: Cells) -> str:
     first: dict[bool, tuple[str, str]] = {}
     for value, where in cells:
         text = str(value).strip()
-        first.setdefault(len(text) > len("2000-01-01"), (text, where))
+        first.setdefault(":" in text, (text, where))
     if len(first) == 2:
         (date, where), (time, other) = first[False], first[True]
         raise InvalidInput(
             f"Column {name!r} has dates in two ways, which would be different categories: {date!r} in {where}, and "
-            f"{time!r} in {other}. Write them alike, or leave the column out by --columns {name}=skip."
+            f"{time!r} in {other}. Split them by --date {name}, write them alike, or leave the column out by --columns "
+            f"{name}=skip."
         )
     return (
-        f"{cells[0][1]}: column {name!r} has dates; it is read as a category, each date for itself. For an order in "
-        f"time write a number; to leave the column out, pass --columns {name}=skip."
+        f"{cells[0][1]}: column {name!r} has dates; it is read as a category, each date for itself. To split them into "
+        f"year, month, day, weekday and hour, pass --date {name}; to leave the column out, --columns {name}=skip."
     )
 
 
@@ -378,7 +388,7 @@ def check_crosses(crosses: Sequence[tuple[str, ...]], kinds: Mapping[str, str], 
                     f"cross has {text!r}, and there is no column {name!r}.{did_you_mean(name, kinds)} The columns are "
                     f"{listed(list(kinds))}."
                 )
-            if kind not in ("number", "category", "text"):
+            if kind not in FEATURE_KINDS:
                 what = {"skip": "left out", "label": "the label", "weight": "the weight"}[kind]
                 raise InvalidInput(f"cross has {text!r}, and column {name!r} is {what}. Cross columns of features.")
             if kind == "category" and cross.count(name) > 1 and not lists:
@@ -517,7 +527,7 @@ class TableParser(Parser):
         kinds = {column.kind: column.name for column in reading.columns}
         # The names of these columns, if they are wanted; a file need not have them.
         self.label, self.weight = kinds.get("label") if labels != "none" else None, kinds.get("weight")
-        plural = {"number": "numbers", "category": "categories", "text": "text"}
+        plural = {"number": "numbers", "category": "categories", "text": "text"} | dict.fromkeys(DATE_KINDS, "dates")
         found = [plural[kind] for kind in plural if kind in kinds]
         self.what = f"{reading.format} with columns of {' and of '.join(found)}"
         own = formats.ALL[reading.format]
@@ -573,8 +583,8 @@ class TableParser(Parser):
         own = [number_piece(name, np.ascontiguousarray(column)) for name, column in columns]
         return super().rows(parsed._replace(pieces=[*own, *parsed.pieces]), scaler, dictionary)
 
-    def pieces_of(self, spans: Callable[[str], tuple[Array, Array, Array]]) -> tuple[list[Piece], int]:
-        """Return the entries of all columns of categories and texts, and how many values are missing.
+    def pieces_of(self, spans: Callable[[str], Spans]) -> tuple[list[Piece], int]:
+        """Return the entries of all columns of categories, texts and dates, and how many values are missing.
 
         `spans` returns, by the name of a column, a text, and where the value of each row begins and ends in it. Missing
         values are empty.
@@ -582,14 +592,32 @@ class TableParser(Parser):
         pieces: list[Piece] = []
         missing = 0
         for column in self.reading.columns:
-            if column.kind in ("category", "text"):
+            if column.kind in ("category", "text", *DATE_KINDS):
                 text, start, end = spans(column.name)
                 missing += int((start == end).sum())
                 if column.kind == "category":
                     pieces.append(category_piece(column.name, text, start, end))
+                elif column.kind in DATE_KINDS:
+                    pieces.append(date_piece(column, text, start, end))
                 else:
                     pieces += word_pieces(self.reading.features, text, start, end, column.name)
         return pieces, missing
+
+    def refuse_dates(self, spans: Callable[[str], Spans], line: Array, refused: RefusedRows) -> None:
+        """Refuse rows with a value that is not a date in a column of dates; `spans` as in `pieces_of`."""
+        for column in self.reading.columns:
+            if column.kind in DATE_KINDS:
+                _refuse_dates(column, spans(column.name), line, refused)
+
+
+def _refuse_dates(column: Column, spans: Spans, line: Array, refused: RefusedRows) -> None:
+    text, start, end = spans
+    wrong = [row for row, date in enumerate(_dates_in(column, *spans)) if date is None]
+    reason = f" in column {column.name!r}{NOT_A_DATE}"
+    refused.add(
+        np.array(wrong, np.int64),
+        lambda row: fault_at(text, int(line[row]), int(start[row]), int(end[row]), reason),
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------ scaling
@@ -693,6 +721,33 @@ def category_piece(name: str, text: Array, start: Array, end: Array) -> Piece:
     seed = np.array([murmur(encoded)], np.uint32)
     value, fields = np.ones(begin.size), (Field((name,)),)
     return Piece(indptr, text, begin, stop, (encoded + b"=",), seed=seed, value=value, fields=fields)
+
+
+def entries_piece(rows: Sequence[Sequence[Entry]]) -> Piece:
+    """Return the entries of rows: name=value of categories, names of numbers."""
+    flat = [entry for row in rows for entry in row]
+    text = np.frombuffer(b"".join(name for _, name, _ in flat) + b"\n", np.uint8)
+    ends = np.cumsum([0, *(len(name) for _, name, _ in flat)]).astype(np.int32)
+    prefixes = {b"": 0}
+    group = np.array([prefixes.setdefault(prefix, len(prefixes)) for prefix, _, _ in flat], np.int32)
+    seeds = np.array([murmur(prefix) if prefix else 0 for prefix in prefixes], np.uint32)
+    indptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int32)
+    names = tuple(prefix + b"=" if prefix else b"" for prefix in prefixes)
+    value = np.array([value for _, _, value in flat], np.float64)
+    return Piece(indptr, text, ends[:-1], ends[1:], names, group, seeds[group], value)
+
+
+def date_piece(column: Column, text: Array, start: Array, end: Array) -> Piece:
+    """Return the entries of a column of dates."""
+    rows = [date or () for date in _dates_in(column, text, start, end)]
+    return entries_piece(rows)._replace(fields=(Field((column.name,)),))
+
+
+def _dates_in(column: Column, text: Array, start: Array, end: Array) -> list[tuple[Entry, ...] | None]:
+    """Return the entries of the date in each span; None if it is not a date."""
+    content = text.tobytes()
+    spans = zip(start.tolist(), end.tolist(), strict=True)
+    return [date_entries(column.name, content[begin:stop], column.kind) for begin, stop in spans]
 
 
 def joined_texts(values: Sequence[bytes]) -> tuple[Array, Array, Array]:

@@ -61,7 +61,7 @@ class FileModel:
     names : KeptNames
         Names of hashed features, from the first rows.
     sigmoids : Sigmoids or None
-        From scores to probabilities, if the model was calibrated.
+        From scores to probabilities, if the model was calibrated; of no use after new labels.
 
     See Also
     --------
@@ -277,7 +277,8 @@ class FileModel:
             origin["utf8"] = reader.utf8
         if self.names.name:
             origin["names"] = self.names.to_json()
-        if self.sigmoids is not None:
+        columns = 1 if self.classes_.size == 2 else self.classes_.size
+        if self.sigmoids is not None and len(self.sigmoids.slope) == columns:  # else there are new labels
             origin["calibration"] = [list(part) for part in self.sigmoids]
         W = model.W if names is None else model.W[:, : len(names)]
         return replace(model, W=W, origin=origin, feature_names=tuple(names or ()))

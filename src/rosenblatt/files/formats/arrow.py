@@ -156,6 +156,7 @@ class ArrowParser(TableParser):
             weight = self._column(batch, self.weight, refused)
             _refuse(refused, ~((weight >= 0) & (weight < np.inf)), "the weight is missing or negative")
         _refuse(refused, np.isinf(numbers).any(axis=1), "a number is not finite")
+        self.refuse_dates(lambda name: joined_texts(_as_texts(batch.column(name))), np.arange(lines), refused)
         kept = np.flatnonzero(~refused.mask)
         if kept.size < lines:
             batch = batch.take(_pyarrow().array(kept))

@@ -414,6 +414,7 @@ class DelimitedParser(TableParser):
             weight = self._numbers(text, first, last, line, [self.place[self.weight]], refused)[0].reshape(-1)
             fault = "the weight is missing or negative. Write a number from 0."
             refused.add(np.flatnonzero(~(weight >= 0)), lambda row: LineFault(int(line[row]), "", fault))
+        self.refuse_dates(lambda name: (text, *self._present(text, first, last, self.place[name])), line, refused)
         if refused.mask.any():
             kept = ~refused.mask
             label, numbers, line, first, last = label[kept], numbers[kept], line[kept], first[kept], last[kept]

@@ -9,14 +9,24 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.features import Field, Piece, murmur, to_bytes, word_pieces
+from rosenblatt.files.dates import NOT_A_DATE, date_entries
+from rosenblatt.files.features import Field, Piece, to_bytes, word_pieces
 from rosenblatt.files.formats import Format
-from rosenblatt.files.options import FileLayout, Reading
+from rosenblatt.files.options import DATE_KINDS, Column, FileLayout, Reading
 from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, fault_at
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_plain, plain_pairs
 from rosenblatt.files.sniffing import SAMPLE_BYTES, SAMPLE_LINES, Sample, most
 from rosenblatt.files.streams import Array
-from rosenblatt.files.tables import INDEX, Preview, TableParser, as_text, joined_texts, number_of
+from rosenblatt.files.tables import (
+    INDEX,
+    Preview,
+    TableParser,
+    as_text,
+    date_piece,
+    entries_piece,
+    joined_texts,
+    number_of,
+)
 
 NOT_OBJECT = ' is not a JSON object of numbers and texts. Write one on each line, as in: {"label": 1, "text": "hello"}'
 
@@ -139,7 +149,8 @@ class _Rows:
         self.ids: list[Any] = []
         self.names: list[list[Any]] = []  # prefix, name and value of each entry
         # In the order of the columns, whatever the rows of this block have: the names of a dictionary depend on it.
-        self.texts: dict[str, list[bytes]] = {name: [] for name, kind in parser.kind.items() if kind == "text"}
+        of_text = [name for name, kind in parser.kind.items() if kind in ("text", *DATE_KINDS)]
+        self.texts: dict[str, list[bytes]] = {name: [] for name in of_text}
 
     def add(self, content: dict[str, Any], line: int) -> None:
         """Add a row; raise ValueError if something of it cannot be used."""
@@ -169,13 +180,20 @@ class _Rows:
 
     def _feature(self, name: str, value: Any, found: list[Any], texts: dict[str, list[bytes]]) -> None:
         kind, encoded = self.parser.kind.get(name), to_bytes(name)
-        if kind == "text":
-            texts.setdefault(name, []).append(as_text(value))
+        if name in self.texts:
+            self._text(name, value, texts)
         elif kind == "category" or (kind is None and isinstance(value, str)):
             if text := as_text(value):
                 found.append((encoded, text, 1.0))
         elif (number := _number(name, value)) and not np.isnan(number):
             found.append((b"", encoded, number))
+
+    def _text(self, name: str, value: Any, texts: dict[str, list[bytes]]) -> None:
+        """Add a text, or a date, of which a row has one."""
+        kind, text = self.parser.kind[name], as_text(value)
+        if kind in DATE_KINDS and (name in texts or date_entries(name, text, kind) is None):
+            raise InvalidInput(f"{value!r} of {name!r}{NOT_A_DATE}")
+        texts.setdefault(name, []).append(text)
 
     def _label(self, value: Any) -> Any:
         parser = self.parser
@@ -198,19 +216,13 @@ class _Rows:
 
     def features(self) -> tuple[list[Piece], Array | None, int]:
         """Return pieces (one of names and categories, then those of texts), numbers, and how many are missing."""
-        flat = [entry for row in self.names for entry in row]
-        text = np.frombuffer(b"".join(name for _, name, _ in flat) + b"\n", np.uint8)
-        ends = np.cumsum([0, *(len(name) for _, name, _ in flat)]).astype(np.int32)
-        prefixes = {b"": 0}
-        group = np.array([prefixes.setdefault(prefix, len(prefixes)) for prefix, _, _ in flat], np.int32)
-        seeds = np.array([murmur(prefix) if prefix else 0 for prefix in prefixes], np.uint32)
-        indptr = np.cumsum([0, *(len(row) for row in self.names)]).astype(np.int32)
-        names = tuple(prefix + b"=" if prefix else b"" for prefix in prefixes)
-        value = np.array([value for _, _, value in flat], np.float64)
-        piece = Piece(indptr, text, ends[:-1], ends[1:], names, group, seeds[group], value)
-        found = [self._with_fields(piece, flat)]
-        for name, column in self.texts.items():
-            found += word_pieces(self.parser.reading.features, *joined_texts(column), name)
+        found = [self._with_fields(entries_piece(self.names), [entry for row in self.names for entry in row])]
+        for name, texts in self.texts.items():
+            kind, spans = self.parser.kind[name], joined_texts(texts)
+            if kind == "text":
+                found += word_pieces(self.parser.reading.features, *spans, name)
+            else:
+                found.append(date_piece(Column(name, kind), *spans))
         return found, None, 0
 
     def _with_fields(self, piece: Piece, entries: list[Any]) -> Piece:
@@ -231,8 +243,8 @@ class _Columns(_Rows):
         if kind is None:
             if self.parser.layout.closed and not INDEX.fullmatch(name):
                 raise InvalidInput(f"the name {name!r} is not among the columns of the files before. Rename it.")
-        elif kind == "text":
-            texts.setdefault(name, []).append(as_text(value))
+        elif name in self.texts:
+            self._text(name, value, texts)
         elif any(name == other for other, _ in found):
             raise InvalidInput(f"{name!r} is a list, and has one value in the files before. Write one value.")
         else:
