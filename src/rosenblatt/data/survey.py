@@ -140,7 +140,9 @@ def first_row_padding(first: Any) -> float:
     """
     values = _values_of(first)
     several = np.count_nonzero(values) > 1  # else it may be one of several categories, whose values are 0 and 1
-    return 0.25 if several and abs(math.fsum((values * values).tolist()) - 1.0) < 1e-5 else 1.0
+    if not several or not np.abs(values).max() < 2.0:  # squares of large values may overflow
+        return 1.0
+    return 0.25 if abs(math.fsum((values * values).tolist()) - 1.0) < 1e-5 else 1.0
 
 
 def _values_of(first: Any) -> Array:
@@ -156,5 +158,5 @@ def _values_of(first: Any) -> Array:
         row = first.data
     try:
         return np.asarray(row, np.float64).ravel()
-    except (TypeError, ValueError):  # which learning from the row reports
+    except (TypeError, ValueError, OverflowError):  # which learning from the row reports
         return np.empty(0)
