@@ -475,7 +475,7 @@ class Set:
     def train(self):
         self.model = self.folder / "model"
         files, arguments = list(self.paths), ["--epochs", EPOCHS, "--json", "--model", self.model, *self.options]
-        arguments += [*self.bits, "--learner", "averaged"]
+        arguments += [*self.bits, "--learner", "averaged", "--overwrite"]
         if "number" in self.rows.kinds.values() and self.first != "jsonl":
             arguments += ["--no-standardise"]
         pipe = None

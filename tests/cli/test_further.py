@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,10 @@ from commands import command, mixed_rows, run, svmlight, write_rows
 from rosenblatt.cli.training import trainable
 from rosenblatt.datasets import load_svmlight
 from rosenblatt.files.opening import open_source
+from rosenblatt.files.options import FeatureOptions
+from rosenblatt.files.tables import Moments
 
+NO_ROWS = Moments((0.0, 0.0), (0.0, 0.0), (0.0, 0.0))  # of the columns age and pay
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 
 
@@ -59,11 +63,12 @@ def test_two_days_give_the_bytes_of_one_training_for_every_learner(folder, learn
         *((f".{format}", ("--dictionary", "--bits", 12, "--words", "1-2")) for format in ("csv", "jsonl", "txt")),
         (".vw", ("--dictionary", "--bits", 12)),
         *((f".{format}", ("--standardise", "--letters", "2-3")) for format in ("tsv", "parquet", "arrow")),
-        ("-numbers.csv", ("--standardise", "--learner", "arow")),
+        ("-numbers.csv", ("--standardise", "--learner", "averaged")),
+        *((name, ("--no-standardise",)) for name in (".csv", ".parquet", "-numbers.csv")),
         (".csv", ("--standardise", "--dictionary", "--class-weight", "yes=2", "--learner", "passive-aggressive")),
         ("-four.svm", ("--multiclass", "ovo")),
         ("-four.svm", ("--multiclass", "joint", "--learner", "perceptron", "--penalty", "l2")),
-        (".svm", ("--learner", "soft-margin", "--loss", "logistic", "--normalise", "--shuffle")),
+        (".svm", ("--learner", "soft-margin", "--loss", "logistic", "--normalise")),
     ],
 )
 def test_two_days_give_the_bytes_of_one_training_for_every_format(folder, name, options):
@@ -83,7 +88,7 @@ def test_chunks_threads_caches_and_repeated_options_change_nothing(folder):
         "--bits",
         18,
         "--learner",
-        "averaged",
+        "arow",
     )
     one, two = days(folder, ".csv", *options, further=(*options, *more))
     assert one == two
@@ -133,8 +138,9 @@ def test_a_new_class_starts_from_zero_wherever_it_appears(folder, multiclass):
         lines = (folder / f"{day}-four.svm").read_text().splitlines()
         (folder / f"{day}-new.svm").write_text("".join(f"{line}\n" for line in lines if line[0] in known))
     model, found = folder / "new.model", []
+    options = ("--passes", 1, "--learner", "averaged", "--multiclass", multiclass)
     for size in (300, 1 << 20):
-        run("train", folder / "1-new.svm", "--passes", 1, "--model", model, "--overwrite", "--multiclass", multiclass)
+        run("train", folder / "1-new.svm", "--model", model, "--overwrite", *options)
         done = run("train", folder / "2-new.svm", "--from", model, "--chunk-bytes", size)
         assert "New labels: 2, 3. They start from zero weights" in done.stderr
         found.append(model.read_bytes())
@@ -152,13 +158,13 @@ def test_a_new_class_starts_from_zero_wherever_it_appears(folder, multiclass):
     [
         (("--learner", "arow"), "--learner arow contradicts the model of --from, which was trained with --learner"),
         (("--bits", 12), "--bits contradicts the model of --from"),
-        (("--standardise",), "--standardise contradicts"),
+        (("--no-standardise",), "--standardise contradicts"),
         (("--label", "age"), "--label contradicts"),
         (("--columns", "age=category"), "--columns contradicts"),
         (("--eta0", 0.5), "--eta0 0.5 contradicts the model of --from, which was trained with --eta0 1.0"),
         (
             ("--class-weight", "yes=2"),
-            "--class-weight yes=2 contradicts the model of --from, which was without",
+            "--class-weight yes=2 contradicts the model of --from, which was trained without it",
         ),
         (("--r", 2), "--r is not an option of averaged"),
         (("--shards", 2), "--from has no effect"),
@@ -166,7 +172,7 @@ def test_a_new_class_starts_from_zero_wherever_it_appears(folder, multiclass):
 )
 def test_options_that_contradict_the_model_are_refused_by_name(folder, options, told):
     model = folder / "refusing.model"
-    run("train", folder / "1.csv", "--model", model, "--overwrite")
+    run("train", folder / "1.csv", "--learner", "averaged", "--model", model, "--overwrite")
     before = model.read_bytes()
     assert told in run("train", folder / "2.csv", "--from", model, *options, code=2).stderr
     assert model.read_bytes() == before
@@ -203,10 +209,8 @@ def test_after_many_kills_two_days_still_equal_one_training(folder):
     one, two, point = folder / "one.big", folder / "two.big", folder / "big.checkpoint"
     run("train", big[1], big[2], "--passes", 1, "--model", one)
     run("train", big[1], "--passes", 1, "--model", two)
-    every = "--checkpoint-every" if "--checkpoint-every" in run("train", "--help").stdout else "--every"
-    words = command(
-        *("train", big[2], "--from", two, "--checkpoint", point, every, 0, "--resume", "--chunk-bytes", 2000)
-    )
+    checkpoints = ("--checkpoint", point, "--checkpoint-every", 0, "--resume")
+    words = command("train", big[2], "--from", two, *checkpoints, "--chunk-bytes", 2000)
     kills = 0
     while kills < 20:
         before = point.read_bytes() if point.exists() else b""
@@ -224,9 +228,16 @@ def test_after_many_kills_two_days_still_equal_one_training(folder):
     assert one.read_bytes() == two.read_bytes()
 
 
-def test_the_reader_of_a_model_reads_as_the_source_does(folder):
-    source = open_source(folder / "1.csv")
-    rows = np.concatenate([chunk.table.matrix().toarray() for chunk in source])
-    run("train", folder / "1.csv", "--model", folder / "r.model", "--overwrite")
-    found = rosenblatt.load(folder / "r.model").reader.table(mixed_rows(700, 1)).matrix()
+@pytest.mark.parametrize("option", ["--standardise", "--no-standardise"])
+def test_the_reader_of_a_model_reads_as_the_source_does(folder, option):
+    run("train", folder / "1.csv", "--model", folder / "r.model", "--overwrite", option, "--bits", 12)
+    reader = rosenblatt.load(folder / "r.model").reader
+    features = FeatureOptions(bits=12, standardise=option == "--standardise")
+    learned = open_source(folder / "1.csv", learns=True, features=features)
+    rows = np.concatenate([chunk.table.matrix().toarray() for chunk in learned])
+    assert learned.reading == reader.reading
+    found = replace(reader, moments=reader.moments and NO_ROWS).table(mixed_rows(700, 1), learn=True).matrix()
     np.testing.assert_array_equal(found.toarray(), rows)
+    later = open_source(folder / "2.csv", reading=learned.reading, scaling=learned.scaling)
+    rows = np.concatenate([chunk.table.matrix().toarray() for chunk in later])
+    np.testing.assert_array_equal(reader.table(mixed_rows(700, 2)).matrix().toarray(), rows)

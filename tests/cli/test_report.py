@@ -40,7 +40,8 @@ def test_words_of_mails_are_telling_features(tmp_path):
 
 def test_options_of_the_learner_reach_it(tmp_path):
     data = rows(tmp_path / "a.csv", 40, 0)
-    run("report", data, "-o", tmp_path / "r.html", "--eta0", 0.5, "--epochs", 3, "--no-shuffle", "--title", "<T>")
+    options = ("--learner", "perceptron", "--eta0", 0.5, "--epochs", 3, "--no-shuffle", "--title", "<T>")
+    run("report", data, "-o", tmp_path / "r.html", *options)
     html = (tmp_path / "r.html").read_text()
     assert "Perceptron with max_iter=3, shuffle=False, eta0=0.5" in html or all(
         part in html for part in ("eta0=0.5", "max_iter=3", "shuffle=False")

@@ -359,17 +359,18 @@ def test_a_full_disk_is_an_error_and_the_old_model_stays(folder, more):
     assert not [name for name in os.listdir(folder) if name.endswith(".tmp")]
 
 
-def test_a_disk_that_is_full_at_a_checkpoint_does_not_end_the_training(folder, tmp_path):
+def test_a_disk_that_is_full_at_a_checkpoint_does_not_end_the_training(tmp_path):
     """The model is smaller than a checkpoint, which has the best weights too, and fits."""
+    data = svmlight(tmp_path / "wide.svm", features=400)  # so that weights, not their description, decide the sizes
     options = ["--bits", 12, "--epochs", 3, "--learner", "perceptron", "--holdout", 5, "--quiet"]
-    assert spawn("train", "--overwrite", folder / "two.svm", "--model", tmp_path / "unbroken", *options).returncode == 0
+    assert spawn("train", "--overwrite", data, "--model", tmp_path / "unbroken", *options).returncode == 0
     size, checkpoint = (tmp_path / "unbroken").stat().st_size, tmp_path / "checkpoint"
     checkpoint.write_bytes(b"the last good one")
     told = spawn(
         *(
             "train",
             "--overwrite",
-            folder / "two.svm",
+            data,
             "--model",
             tmp_path / "m",
             *options,

@@ -458,7 +458,7 @@ def test_a_column_of_numbers_in_one_file_and_words_in_another_is_noted(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "number", ["0,{}", "1.234,{}", "1 23{}", "1'23{}", "1_00{}", "'{}'", "-$-{}", "1,2{}", "12,34{}"]
+    "number", ["0,{}", "1.234,{}", "1 23{}", "1'23{}", "1_00{}", "'{}'", "-$-{}", "1,2{}", "12,3{}"]
 )
 def test_numbers_with_marks_that_may_mean_two_things_are_refused(tmp_path, number):
     write_csv(FRAME.assign(b=[number.format(k % 10) for k in range(len(FRAME))]), tmp_path / "a.csv")
@@ -469,6 +469,7 @@ def test_numbers_with_marks_that_may_mean_two_things_are_refused(tmp_path, numbe
 
 AMOUNTS = {
     "1,23{}.5": 1230.5,
+    "12,34{}": 12340,
     "{}%": 0,
     "{} %": 0,
     "${}": 0,
@@ -497,6 +498,13 @@ def test_money_percent_and_thousands_are_read_as_numbers(tmp_path, text, first, 
     source = open_source(tmp_path / f"amounts.{ending}", label="kind")
     assert content(source) == read(tmp_path / f"plain.{ending}", label="kind")
     assert ["in column 'b' is read as the number" in note for note in source.problems.notes] == [True]
+
+
+@pytest.mark.parametrize("values", [(1.0, 2.0, 1e200), (1e200, -1e200, 1.0), (1.7e308, -1.7e308, 1.0)])
+def test_a_number_whose_deviation_overflows_is_refused_and_does_not_erase_its_column(tmp_path, values):
+    (tmp_path / "a.csv").write_text("a,b,y\n" + "".join(f"{value},{k},{k % 2}\n" for k, value in enumerate(values)))
+    with pytest.raises(InvalidInput, match=r"line \d: the values are so large that their squares overflow"):
+        list(open_source(tmp_path / "a.csv", learns=True))
 
 
 def test_commas_between_semicolons_may_be_decimal_ones_and_are_refused(tmp_path):

@@ -144,7 +144,7 @@ def test_a_model_that_learned_in_python_is_saved_and_goes_on_in_both_ways(folder
     further = load(other)
     assert further.training["mistakes"][:2] == model.training["mistakes"]
     assert further.training["rows"] == 601
-    assert repr(further) == "FileModel(AveragedPerceptron, csv, 601 rows)"
+    assert repr(further) == "FileModel(AROW, csv, 601 rows)"
 
 
 def test_probabilities_where_the_learner_has_them_and_numbers_of_a_regression(folder):
@@ -153,7 +153,7 @@ def test_probabilities_where_the_learner_has_them_and_numbers_of_a_regression(fo
     lines = data.read_text().splitlines()
     probability = model.predict_proba(lines)
     np.testing.assert_allclose(probability[:, 1], 1 / (1 + np.exp(-model.decision_function(lines))))
-    with pytest.raises(NotAvailable, match="has no probabilities"):
+    with pytest.raises(NotAvailable, match="has scores, but no probabilities"):
         load(trained(data)).predict_proba(lines)
     model = load(trained(data, "--learner", "adaline-regressor"))
     np.testing.assert_array_equal(model.predict(lines), model.decision_function(lines))

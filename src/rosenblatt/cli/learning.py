@@ -207,7 +207,9 @@ class Session:
             moments = None if self.scaler is None else self.scaler.moments()
             try:
                 if stateful:  # one line, parsed again: making rows sorts the entries in place
-                    chunk, _ = self._chunk(parser.parse(_block(lines)), learn=True)
+                    chunk, infinite = self._chunk(parser.parse(_block(lines)), learn=True)
+                    if infinite >= 0:
+                        raise InvalidInput(f"line {self.line}: the values are too large. Scale them.")
                     row = next(self.stream.table_rows(chunk.table))
                 self._learn(row, chunk, k, label)
             except InvalidInput as fault:

@@ -639,7 +639,10 @@ def scale_rows(X, missing, count, mean, squares, out):
             mean[j] += delta / count[j]
             squares[j] += delta * (X[i, j] - mean[j])
             deviation = np.sqrt(squares[j] / count[j])
-            out[i, j] = (X[i, j] - mean[j]) / deviation if deviation > 0.0 else 0.0
+            if not deviation < np.inf:  # else the column would be zero from here on; the row is refused for its size
+                out[i, j] = np.inf
+            else:
+                out[i, j] = (X[i, j] - mean[j]) / deviation if deviation > 0.0 else 0.0
 
 
 class Scaling(NamedTuple):
@@ -684,7 +687,7 @@ class Scaler:
         missing = np.isnan(X)
         if self.given is not None:
             mean, deviation = (np.asarray(part, np.float64) for part in self.given)
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 out = np.where(deviation > 0, (X - mean) / deviation, 0.0)
             return np.ascontiguousarray(np.where(missing, 0.0, out))
         out = np.empty_like(X)
