@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 TEXT_FEATURES = ("number", "category", "text", "skip")
 
 
-class Hasher(TransformerMixin, Estimator):
+class _Hasher(TransformerMixin, Estimator):
     """A transformer to sparse rows, with the parameters of everything that is hashed."""
 
     bits: int = integer(
@@ -106,7 +106,7 @@ def _as_bytes(text: Any, row: int) -> bytes:
     raise InvalidInput(f"X has {text!r:.60} in row {row}, which is not text. Pass a list of texts.")
 
 
-class TextHasher(Hasher):
+class TextHasher(_Hasher):
     """Texts as sparse rows: words are hashed into columns, without a vocabulary.
 
     The column of a word is its MurmurHash3 modulo 2^bits. The same texts in a file of ``label<TAB>text`` give the same
@@ -176,7 +176,7 @@ class TextHasher(Hasher):
         return _as_matrix(word_pieces(options, *joined_texts(texts)), options, bool(self.normalise), len(texts))
 
 
-class TableHasher(Hasher):
+class TableHasher(_Hasher):
     """Tables of numbers, categories and texts as sparse rows, by hashing names.
 
     A number is a value in the column of its name; a category the value 1 in the column of name=value; a text its words,

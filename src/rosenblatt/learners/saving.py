@@ -20,7 +20,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import ALL, steps
 from rosenblatt.learners.base import Estimator
 from rosenblatt.learners.file_model import FileModel
-from rosenblatt.learners.hashers import Hasher
+from rosenblatt.learners.hashers import TableHasher, TextHasher
 from rosenblatt.learners.linear import EpochLearner
 from rosenblatt.learners.own import FAMILY
 from rosenblatt.prover.certificates.certificate import Certificate
@@ -276,7 +276,12 @@ def _linear_model(pipeline: Any, model: Any) -> LinearModel | None:
     hasher, learner = pipeline.steps[0][1], pipeline.steps[-1][1]
     # A voted perceptron, which files cannot train, predicts otherwise than its weights.
     votes = learner.facts is not None and not learner.facts.command
-    if len(pipeline.steps) != 2 or not isinstance(hasher, Hasher) or type(model) is not LinearModel or votes:
+    if (
+        len(pipeline.steps) != 2
+        or not isinstance(hasher, TextHasher | TableHasher)
+        or type(model) is not LinearModel
+        or votes
+    ):
         return None
     numbers = not model.classes.size or model.classes.dtype.kind in "biuf"
     reading = hasher._reading("number" if numbers else "text")
