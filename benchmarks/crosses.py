@@ -52,7 +52,7 @@ def _run(*arguments: Any) -> str:
 def _ours(train: Path, test: Path, *options: Any) -> float:
     model = train.with_suffix(".ours")
     model.unlink(missing_ok=True)
-    _run(*OURS, "train", train, "--learner", "arow", "--epochs", 1, "--model", model, *options)
+    _run(*OURS, "train", train, "--learner", "arow", "--epochs", 1, "--overwrite", "--model", model, *options)
     return float(json.loads(_run(*OURS, "evaluate", test, "--model", model, "--json"))["accuracy"])
 
 

@@ -177,6 +177,7 @@ def _format(kind: str, folder: Path, megabytes: int, repeats: int, slow: bool) -
         "--epochs",
         1,
         "--quiet",
+        "--overwrite",
         "--model",
         folder / "m",
     )
@@ -207,7 +208,9 @@ def _start(folder: Path, repeats: int) -> None:
     contestants = {
         "import numpy": [sys.executable, "-c", "import numpy"],
         "--help": _ours("--help"),
-        "train 1 MB": _ours("train", folder / "rows.svmlight", "--epochs", 1, "--quiet", "--model", folder / "m"),
+        "train 1 MB": _ours(
+            "train", folder / "rows.svmlight", "--epochs", 1, "--quiet", "--overwrite", "--model", folder / "m"
+        ),
     }
     _run(contestants["train 1 MB"])  # so that Numba's cache is warm
     best = race(contestants, repeats)

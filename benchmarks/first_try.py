@@ -212,7 +212,7 @@ def ours(data: Set, folder: Path, *options: str) -> float:
     _write(data.train, train, data.ending)
     _write(data.test, test, data.ending)
     model.unlink(missing_ok=True)
-    _command("train", train, "--model", model, *options)
+    _command("train", train, "--overwrite", "--model", model, *options)
     return float(json.loads(_command("evaluate", test, "--model", model, "--json"))["accuracy"])
 
 

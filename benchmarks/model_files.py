@@ -119,8 +119,10 @@ def _ours(texts: Texts, folder: Path) -> dict[str, Any]:
     data.write_text("".join(f"{label}\t{text}\n" for label, text in texts.rows))
     command = sys.executable, "-m", "rosenblatt"
     for _ in range(2):  # the first may compile
-        train = run(*command, "train", data, "--bits", texts.bits, "--max-iter", 1, "-q", "--model", model)
-        predict = run(*command, "predict", model, data, "-q", "-o", folder / "ours.txt")
+        train = run(
+            *command, "train", data, "--bits", texts.bits, "--max-iter", 1, "--quiet", "--overwrite", "--model", model
+        )
+        predict = run(*command, "predict", data, "--model", model, "--quiet", "-o", folder / "ours.txt")
     python = sys.executable, "-c"
     moved = run(*python, LOAD, model, folder / "again.model")
     return {"train": train, "predict": predict, "moved": moved, "bytes": model.stat().st_size} | {

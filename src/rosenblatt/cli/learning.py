@@ -178,7 +178,7 @@ class Session:
     def _chunk(self, parsed: Parsed, *, learn: bool) -> tuple[Chunk, int]:
         """Return rows as a chunk, and the first whose squares overflow, or -1; new names are known if they are learned.
 
-        As in `Reader.table`: a row is predicted by the scaling of those before it, and learned by its own, too.
+        As in `RowReader.table`: a row is predicted by the scaling of those before it, and learned by its own, too.
         """
         assert self._parser is not None
         scaler = self.scaler

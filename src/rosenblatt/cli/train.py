@@ -53,7 +53,7 @@ from rosenblatt.files.features import estimate_collisions
 from rosenblatt.files.names import NO_NAMES
 from rosenblatt.files.opening import open_source
 from rosenblatt.files.options import DATE_KINDS
-from rosenblatt.files.reader import Reader
+from rosenblatt.files.reader import RowReader
 from rosenblatt.files.streams import can_be_read_once
 from rosenblatt.learners.file_model import FileModel, added
 from rosenblatt.learners.saving import load, save
@@ -450,13 +450,13 @@ def trained(learner: Any, outcome: Any) -> None:
     learner.run_ = replace(outcome.run, seconds=0.0)  # a file depends on the rows and the options alone
 
 
-def reader_of(source: Any) -> Reader:
+def reader_of(source: Any) -> RowReader:
     """Return the reader of further rows."""
     names = source.names if source.reading.features.dictionary else ()
-    return Reader(source.reading, names, source.moments, source.utf8)
+    return RowReader(source.reading, names, source.moments, source.utf8)
 
 
-def _same_input(options: dict[str, Any], reader: Reader) -> dict[str, Any]:
+def _same_input(options: dict[str, Any], reader: RowReader) -> dict[str, Any]:
     """Remove the options of reading from all options, and return the arguments of `open_source` for further files."""
     given = click.get_current_context().get_parameter_source
     named = {name for name in INPUT_NAMES if given(name) is click.core.ParameterSource.COMMANDLINE}
@@ -548,7 +548,9 @@ def _train_on_shards(options: dict[str, Any]) -> None:
     model = fitted._stream.model()
     check_class_weight(weight, model.classes)
     seconds, fitted.run_ = fitted.run_.seconds, replace(fitted.run_, seconds=0.0)
-    reader = Reader(reading["reading"], names if reading["reading"].features.dictionary else (), None, reading["utf8"])
+    reader = RowReader(
+        reading["reading"], names if reading["reading"].features.dictionary else (), None, reading["utf8"]
+    )
     kept = open_source(paths, reading=reading["reading"], utf8=reading["utf8"]).first_names(options["keep_names"])
     save(FileModel(fitted, reader, training, names=kept), path)
     if options["as_json"]:

@@ -26,7 +26,7 @@ EXACT = 1 << 53
 
 
 @dataclass
-class Reader:
+class RowReader:
     """Turns data in memory into the rows that files with the same content give.
 
     Attributes

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.names import NO_NAMES, KeptNames
 from rosenblatt.files.options import Reading
-from rosenblatt.files.reader import Reader
+from rosenblatt.files.reader import RowReader
 from rosenblatt.files.tables import Moments
 from rosenblatt.storage.checks import check_array, check_record, entries
 from rosenblatt.storage.registry import Fault, expect
@@ -52,7 +52,7 @@ class FileModel:
     ----------
     learner : estimator
         Learns from the rows that the reader makes.
-    reader : Reader
+    reader : RowReader
         Makes rows of data in memory; its `reading` has the format, the columns and the options.
     training : dict
         The record of the training: learner, parameters, rows, epochs, mistakes, why it ended.
@@ -86,7 +86,7 @@ class FileModel:
     def __init__(
         self,
         learner: Any,
-        reader: Reader,
+        reader: RowReader,
         training: dict[str, Any],
         opened: OpenPass | None = None,
         before: dict[str, Any] | None = None,
@@ -299,7 +299,7 @@ class FileModel:
         reading, utf8 = Reading.from_json(origin["reading"]), origin.get("utf8")
         expect(utf8 in (None, True, False), "its encoding is neither UTF-8 nor another")
         names = linear.feature_names if reading.features.dictionary else ()
-        reader = Reader(reading, names, None, utf8)
+        reader = RowReader(reading, names, None, utf8)
         if moments is not None:
             check_array("its moments", moments, "d", (3, len(getattr(reader.parser, "number_names", ()))))
             expect((moments[[0, 2]] >= 0).all(), "its moments are not those of numbers")
