@@ -183,13 +183,14 @@ def test_a_damaged_line_ends_the_run_after_those_before_it(folder, tmp_path):
     assert len(done.stdout.splitlines()) == 21
 
 
-def test_a_number_whose_deviation_overflows_is_refused_and_changes_nothing(tmp_path):
+@pytest.mark.parametrize("options", [(), ("--dictionary",)])
+def test_a_number_whose_deviation_overflows_is_refused_and_changes_nothing(tmp_path, options):
     """The column was constant so far, so that the number is no feature of the row that is predicted."""
-    (tmp_path / "a.csv").write_text("a,b,y\n" + "".join(f"1,{k % 5},{k % 2}\n" for k in range(20)))
-    run("train", tmp_path / "a.csv", "--model", tmp_path / "m", "--passes", 1, "--quiet")
-    answered(copied(tmp_path / "m", tmp_path / "one"), ["1,2,0"])
+    (tmp_path / "a.csv").write_text("a,b,y\n" + "".join(f"1,c{k % 5},{k % 2}\n" for k in range(20)))
+    run("train", tmp_path / "a.csv", *options, "--model", tmp_path / "m", "--passes", 1, "--quiet")
+    answered(copied(tmp_path / "m", tmp_path / "one"), ["1,c2,0"])
     words = command("predict", "-", "--model", tmp_path / "m", "--learn")
-    done = subprocess.run(words, input="1,2,0\n1e200,2,0\n", capture_output=True, text=True)
+    done = subprocess.run(words, input="1,c2,0\n1e200,new,0\n", capture_output=True, text=True)
     assert done.returncode == 1
     assert "line 2: the values are too large. Scale them." in done.stderr
     assert (tmp_path / "m").read_bytes() == (tmp_path / "one").read_bytes()

@@ -205,6 +205,7 @@ class Session:
             if label == "" or label != label:
                 continue
             moments = None if self.scaler is None else self.scaler.moments()
+            known = 0 if self.dictionary is None else len(self.dictionary)
             try:
                 if stateful:  # one line, parsed again: making rows sorts the entries in place
                     chunk, infinite = self._chunk(parser.parse(_block(lines)), learn=True)
@@ -217,6 +218,8 @@ class Session:
                 error = fault
                 if moments is not None:
                     self.scaler = self.model.reader.parser.scaler(moments)
+                if self.dictionary is not None:
+                    self.dictionary = Dictionary(self.dictionary.most, self.dictionary.names()[:known], frozen=False)
                 break
             learned.append(lines[places[k]])
         if self.skip:  # a line that cannot be used has an answer, too
