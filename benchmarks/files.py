@@ -232,6 +232,7 @@ def _memory(folder: Path, megabytes: int) -> None:
             "--tol",
             "none",
             "--quiet",
+            "--overwrite",
             "--cache",
             folder / "cache",
             "--model",
