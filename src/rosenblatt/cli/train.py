@@ -431,7 +431,10 @@ def _load(path: str) -> FileModel:
     """Return the model to train further."""
     model = load(path)
     if not isinstance(model, FileModel):
-        raise InvalidInput(f"{path} was not trained by rosenblatt train, and does not say how to read files.")
+        raise InvalidInput(
+            f"{path} was not trained by rosenblatt train, which keeps how files are read. Train it further in Python, with "
+            "rosenblatt.load."
+        )
     return model
 
 
