@@ -432,8 +432,8 @@ def _load(path: str) -> FileModel:
     model = load(path)
     if not isinstance(model, FileModel):
         raise InvalidInput(
-            f"{path} was not trained by rosenblatt train, which keeps how files are read. Train it further in Python, with "
-            "rosenblatt.load."
+            f"{path} was not trained by rosenblatt train, which keeps how files are read. Train it further in Python, "
+            "with rosenblatt.load."
         )
     return model
 
