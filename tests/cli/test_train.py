@@ -463,3 +463,21 @@ def test_names_of_held_out_files_are_those_of_the_training(tmp_path):
     )
     assert hashed == named
     run("train", tmp_path / "a.csv", "--validation", "-", "--model", tmp_path / "m", code=2)
+
+
+def test_a_column_that_outweighs_the_others_is_named_with_a_cure(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(100, 3)) * [1, 1e5, 1]
+    lines = [f"{int(a > 0)} 1:{a:.4f} 2:{b:.1f} 3:{c:.4f}" for a, b, c in X.tolist()]
+    (tmp_path / "a.svm").write_text("\n".join(lines) + "\n")
+    table = [f"{a},{b},{c},{int(a > 0)}" for a, b, c in X.tolist()]
+    (tmp_path / "a.csv").write_text("\n".join(["small,large,other,y", *table]) + "\n")
+    options = ["--overwrite", "--model", tmp_path / "m", "--learner"]
+    told = run("train", tmp_path / "a.svm", *options, "averaged").stderr
+    assert "column 2 (root mean square" in told
+    assert "Scale the columns of the file, or use --learner arow" in told
+    assert "root mean square" not in run("train", tmp_path / "a.svm", *options, "arow").stderr
+    told = run("train", tmp_path / "a.csv", *options, "averaged", "--no-standardise").stderr
+    assert "large (root mean square" in told
+    assert "Leave out --no-standardise" in told
+    assert "root mean square" not in run("train", tmp_path / "a.csv", *options, "averaged").stderr

@@ -48,6 +48,7 @@ from rosenblatt.cli.training import (
     training_options,
 )
 from rosenblatt.data.memory import physical_memory
+from rosenblatt.data.survey import outweighs, survey
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import estimate_collisions
 from rosenblatt.files.names import NO_NAMES
@@ -395,6 +396,7 @@ class _Training:
             # Rows that are scaled by those before them are kept as they are for further passes.
             remedy = "." if self.source.reading.features.standardise else ", or add --shuffle."
             note(f"The rows are grouped by label, which hurts learning. Shuffle the lines of the file{remedy}")
+        self._scale(outcome, model)
         self._hold_out(outcome)
         self._collisions()
         note(f"It stopped because {run.reason}")
@@ -406,6 +408,17 @@ class _Training:
         else:
             trials = f"{count(run.trials, 'trial')} in {count(run.epochs, 'epoch')}, {run.seconds:.1f} s"
             note(f"The model is in {self.path} ({trials}).")
+
+    def _scale(self, outcome: Any, model: FileModel) -> None:
+        """Advise to scale the columns, if one outweighs the others and the learner suffers from it."""
+        sizes, features = survey(outcome.first.table), self.source.reading.features
+        if getattr(self.learner, "scale_sensitive", True) and not features.standardise and outweighs(sizes):
+            name = model.linear().name_of()(sizes.column)
+            scale = "Leave out --no-standardise" if self.source.reading.columns else "Scale the columns of the file"
+            note(
+                f"{name} (root mean square {sizes.column_value:.2g}) outweighs the other columns (median "
+                f"{sizes.median_value:.2g}). {scale}, or use --learner arow, which is not affected."
+            )
 
     def _hold_out(self, outcome: Any) -> None:
         """Advise to hold rows out, if the last weights predict and an earlier epoch made fewer mistakes."""

@@ -100,9 +100,14 @@ def survey(table: Table, subset: Array = ALL_ROWS) -> Survey:
     return Survey(length, value, int(column), math.sqrt(largest), math.sqrt(_median(means)))
 
 
+def outweighs(sizes: Survey) -> bool:
+    """Return whether the values of a column are far larger than those of the others."""
+    return sizes.column_value > OUTWEIGHS * sizes.median_value
+
+
 def warn_of_scale(sizes: Survey, names: Any, stacklevel: int) -> None:
-    """Warn if the values of a column are far larger than those of the others; `names` are of the columns, or None."""
-    if not sizes.column_value > OUTWEIGHS * sizes.median_value:
+    """Warn if a column outweighs the others; `names` are of the columns, or None."""
+    if not outweighs(sizes):
         return
     name = sizes.column if names is None else repr(str(names[sizes.column]))
     warnings.warn(
