@@ -93,7 +93,7 @@ CALIBRATION_HOLDOUT = 10
     "start",
     type=click.Path(dir_okay=False),
     metavar="MODEL",
-    help="Train this model further; it determines the learner and how files are read.",
+    help="Train this model further, as it was trained before.",
 )
 @option("--overwrite", is_flag=True, help="Replace a model that exists already.")
 @training_options()
@@ -101,7 +101,7 @@ CALIBRATION_HOLDOUT = 10
     "--holdout",
     type=click.IntRange(2),
     metavar="K",
-    help="Hold out every K-th row: stop when the error on them no longer falls, and keep the best weights.",
+    help="Hold out every K-th row, and keep the weights with the least error on them.",
 )
 @training_option("--validation", type=click.Path(), metavar="FILE", help="The same with the rows of this file.")
 @training_option(
