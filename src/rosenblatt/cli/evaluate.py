@@ -125,7 +125,7 @@ def _share(value: float | None) -> str:
 @click.command(cls=Sections)
 @files_argument
 @_way("-m", "--model", type=click.Path(dir_okay=False), help="Predict with this model.")
-@_way("--folds", type=click.IntRange(2), help="Train K models, each without every K-th row, and predict those rows.")
+@_way("--folds", type=click.IntRange(2), help="Train N models, each without every N-th row; predict those.")
 @_way(
     "--progressive",
     is_flag=True,
@@ -136,7 +136,7 @@ def _share(value: float | None) -> str:
     type=click.IntRange(1),
     default=10000,
     show_default=True,
-    help="Rows between lines of --progressive on stderr.",
+    help="Rows between lines of --progressive.",
 )
 @training_options()
 @quiet_option
