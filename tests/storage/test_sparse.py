@@ -192,6 +192,20 @@ def models(problems):
     return dense, load_linear(file.getvalue()), used, file.getvalue()
 
 
+@pytest.mark.parametrize("change", ["places", "block"])
+def test_weights_that_are_changed_in_memory_never_lead_outside_of_their_arrays(change):
+    _, sparse, used, _ = models(3)
+    X = sp.csr_array((np.ones(2), ([0, 1], used[:2])), shape=(2, WIDTH))
+    sparse.predict(X)
+    if change == "places":
+        sparse.W._place[:] = 1 << 30
+    else:
+        sparse.W.block = sparse.W.block[:, :1]
+        X = sp.csr_array((np.ones(2), ([0, 1], used[-2:])), shape=(2, WIDTH))
+    with pytest.raises(InvalidInput, match="no longer fit their columns"):
+        sparse.predict(X)
+
+
 @pytest.mark.parametrize("problems", [3, 20])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_scores_of_sparse_weights_are_those_of_dense_ones_bit_for_bit(problems, dtype):

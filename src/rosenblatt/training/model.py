@@ -146,7 +146,10 @@ class LinearModel:
         if isinstance(W, SparseArray):
             # Also a column without weights keeps its place: the sum of a row is then the same, bit for bit.
             data, indices, indptr = cast(Csr, table.rows)
-            rows = Csr(data, W.places(indices), indptr)
+            places = W.places(indices)
+            if places.size and not 0 <= places.min() <= places.max() < W.block.shape[1]:
+                raise InvalidInput("The weights were changed, and no longer fit their columns. Load the model again.")
+            rows = Csr(data, places, indptr)
             table, W = replace(table, rows=rows, shape=(table.shape[0], W.block.shape[1])), W.block
         return scores(table, Hyperplanes(np.asarray(W, dtype=dtype, order="A"), self.b.astype(dtype)))
 
