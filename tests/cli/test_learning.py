@@ -183,6 +183,17 @@ def test_a_damaged_line_ends_the_run_after_those_before_it(folder, tmp_path):
     assert len(done.stdout.splitlines()) == 21
 
 
+def test_lines_behind_one_that_ends_the_run_get_no_answer(folder, tmp_path):
+    lines, _ = lines_for("vw", n=20)
+    words = command("predict", "-", "--model", copied(folder / "vw", tmp_path / "m"), "--learn", "--on-error", "skip")
+    bad = [*lines[:5], "1 there is no bar", *lines[5:10], "1 |f a:1e200", *lines[10:]]
+    done = subprocess.run(words, input="\n".join(bad), capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "line 12: the values are too large" in done.stderr
+    assert len(done.stdout.splitlines()) == 11
+    assert done.stdout.splitlines()[5] == ""
+
+
 @pytest.mark.parametrize("options", [(), ("--dictionary",)])
 def test_a_number_whose_deviation_overflows_is_refused_and_changes_nothing(tmp_path, options):
     """The column was constant so far, so that the number is no feature of the row that is predicted."""

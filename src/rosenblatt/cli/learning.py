@@ -223,7 +223,8 @@ class Session:
                 break
             learned.append(lines[places[k]])
         if self.skip:  # a line that cannot be used has an answer, too
-            refused = (n for n, line in enumerate(lines) if line.strip() and n not in answers)
+            end = len(lines) if error is None else places[len(answers)]  # of those after it nothing is known
+            refused = (n for n, line in enumerate(lines[:end]) if line.strip() and n not in answers)
             answers |= dict.fromkeys(refused, '{"error": "the line cannot be used"}\n' if self.as_json else "\n")
         self.rows += len(learned)
         return Answered([answers[place] for place in sorted(answers)], learned, error)
