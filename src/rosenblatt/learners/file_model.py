@@ -249,9 +249,7 @@ class FileModel:
         if self.reader.reading.label_type == "text":
             strange = [label for label in y if not isinstance(label, str) and str(label) not in self.classes_]
             if strange:
-                raise InvalidInput(
-                    f"y has {strange[0]!r}, which is no text, as the labels of files are. Pass texts."
-                )
+                raise InvalidInput(f"y has {strange[0]!r}, which is no text, as the labels of files are. Pass texts.")
             return np.array([str(label) for label in y])
         try:
             return np.asarray(y, np.float64)
