@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from certificates_by_hand import CHECKER
 
+from certificates_by_hand import CHECKER
 from rosenblatt import certify, verify
 from rosenblatt.errors import InvalidInput
 from rosenblatt.prover.designs import read_design
@@ -188,7 +188,9 @@ def test_a_pipeline_is_certified_on_what_its_classifier_sees():
     )
     X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     y = [1, 0, 0, 1]
-    squares = pipeline.make_pipeline(preprocessing.PolynomialFeatures(2, include_bias=False), linear_model.LogisticRegression())
+    squares = pipeline.make_pipeline(
+        preprocessing.PolynomialFeatures(2, include_bias=False), linear_model.LogisticRegression()
+    )
     squares.fit(X, y)
     assert certify(X, y).verdict == "overlapping"
     certificate = certify(X, y, model=squares)
@@ -222,3 +224,23 @@ def test_exact_numbers_stay_exact_in_every_model():
     assert certificate.arithmetic == "rational"
     assert verify(certificate, X, [0, 2, 1])
     assert json.dumps(certificate.to_dict())
+
+
+def test_columns_that_depend_up_to_rounding_are_named_beside_the_verdict():
+    rng = np.random.default_rng(0)
+    age = rng.integers(20, 60, 30).astype(float)
+    frame = pd.DataFrame({"age": age, "z": 0.1 * age + 0.1, "w": 2 * age + 1})
+    y = age > 40
+    certificate = certify(frame, y)
+    assert "Up to rounding, 'z' depends on earlier columns; read exactly, it does not." in certificate.reason
+    assert "w = 1 + 2 age" in str(certificate.coefficients)  # exactly dependent
+    assert verify(certificate, frame, y)
+
+
+def test_the_decimal_reading_is_mentioned_if_it_changes_the_verdict():
+    frame = pd.DataFrame({"a": [0.1, 0.2, 0.3, 0.4, 0.7], "b": [0.3, 0.6, 0.9, 1.2, 2.1]})
+    certificate = certify(frame, [0, 1, 0, 1, 0])
+    decimal = certify(frame, [0, 1, 0, 1, 0], exact="decimal")
+    assert (certificate.verdict, decimal.verdict) == ("separable", "overlapping")
+    assert 'Read as decimals (exact="decimal") the verdict is overlap.' in certificate.reason
+    assert "decimals" not in decimal.reason

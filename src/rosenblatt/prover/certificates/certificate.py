@@ -197,7 +197,10 @@ class Certificate:
         if not self.estimates:
             raise InvalidInput("This certificate has no coefficients. Pass coefficients=True to certify.")
         note = self.reason if UNIDENTIFIED in self.estimates else ""
-        return Coefficients(self.separation, self.classes, self.names, self.estimates, len(self.extreme), note)
+        extreme = len(self.extreme)
+        return Coefficients(
+            self.separation, self.classes, self.names, self.estimates, extreme, note, intercept=self.intercept
+        )
 
     def to_frame(self) -> Any:
         """Return `coefficients` as a pandas data frame."""

@@ -227,6 +227,8 @@ class Coefficients(NamedTuple):
         Number of observations whose fitted probability tends to 0 or 1.
     note : str
         How the columns that are not identified follow from others.
+    intercept : bool
+        Whether the model has an intercept; the table has no row for it otherwise.
     """
 
     separation: str
@@ -235,13 +237,14 @@ class Coefficients(NamedTuple):
     estimates: tuple[str, ...]
     extreme: int
     note: str = ""
+    intercept: bool = True
 
     @property
     def rows(self) -> list[dict[str, Any]]:
         """One entry per coefficient, the intercept first: name, estimate, and class if there are several."""
         size = len(self.estimates) // (len(self.classes) - 1)
         names = [*(self.names or (f"x{j}" for j in range(size - 1))), "intercept"]
-        order = [size - 1, *range(size - 1)]
+        order = [*[size - 1] * self.intercept, *range(size - 1)]
         found = []
         for c, label in enumerate(self.classes[1:]):
             place = {"class": label} if len(self.classes) > 2 else {}

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from itertools import combinations
 from numbers import Real
 from typing import Any
@@ -24,13 +25,14 @@ from rosenblatt.prover.certificates.certificate import Certificate, draft, issue
 from rosenblatt.prover.certificates.certificate_json import ARITHMETICS
 from rosenblatt.prover.certificates.describe import NO_ESTIMATES
 from rosenblatt.prover.certificates.verify import confirmed
-from rosenblatt.prover.designs import read_design
+from rosenblatt.prover.designs import Design, read_design
 from rosenblatt.prover.exact.clock import TIME_LIMIT, Deadline, OutOfTime
 from rosenblatt.prover.exact.numbers import some_rows
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search import limits
 from rosenblatt.prover.search.estimates import estimate_claims, worthwhile
 from rosenblatt.prover.search.margin import margin_claims
+from rosenblatt.prover.search.notes import rounding_notes
 from rosenblatt.prover.search.verdict import contradiction, inseparable_claims, verdict_claims
 from rosenblatt.prover.search.witness import Witness
 from rosenblatt.prover.transforms import monomials
@@ -145,7 +147,8 @@ def certify(
         if formula is not None or model is not None:
             raise InvalidInput(f"kernel={kernel!r} goes with X and y alone. Leave out the formula and the model.")
         X = monomials(X, 2 if kernel == "quadratic" else degree, decimal=decimal)
-    design = read_design(
+    given = partial(
+        read_design,
         X,
         y,
         formula=formula,
@@ -154,14 +157,18 @@ def certify(
         missing=missing,
         sample_weight=sample_weight,
         model=model,
-        decimal=decimal,
     )
+    design = given(decimal=decimal)
     if kernel == "rbf":
         return _certify_gaussian(design.signed, design.classes, deadline)
+    margin = margin and design.response == "labels"  # of other samples it has no meaning
     claims = proved_claims(
         design.signed, design.classes, margin, deadline, coefficients=coefficients, names=design.names
     )
-    claims["reason"] = f"{claims.get('reason', '')} {design.note}".strip()
+    notes = [claims.get("reason", ""), design.note]
+    if claims["verdict"] != "undecided" and worthwhile(design.signed, bool(design.names)):
+        notes.append(_rounding_notes(design, given, claims["verdict"], deadline))
+    claims["reason"] = " ".join(filter(None, notes))
     return issue(design.signed, design.classes, **design.fields, **claims)
 
 
@@ -255,6 +262,15 @@ def proved_claims(
                 why = fault if coefficients else f"by default it may take {own.seconds:.2g} seconds"
                 claims["reason"] = f"{claims.get('reason', '')} {NO_ESTIMATES}: {why}.".lstrip()
     return claims
+
+
+def _rounding_notes(design: Design, read: Callable[..., Design], verdict: str, deadline: Deadline) -> str:
+    """Return how rounding errors in the data change the verdict, if the little time that this may take suffices."""
+    named = bool(design.names) and design.signed.arithmetic == "binary"
+    own = Deadline(min(limits.FREE_SECONDS, deadline.left))
+    with np.errstate(all="ignore"), suppress(OutOfTime, TooLarge, InvalidInput), own:
+        return rounding_notes(design.signed, read(decimal=True).signed if named else None, verdict, design.names)
+    return ""
 
 
 def _undecided(fault: str) -> str:

@@ -1,7 +1,7 @@
 """Notes beside a verdict: columns that depend on others up to rounding, and what the other reading of floats says.
 
-A verdict is about the numbers as they are stored. Where 0.1 * age + 0.1 was rounded it is no longer a multiple of age, and
-a design of such columns may overlap by its rounding errors alone.
+A verdict is about the numbers as they are stored. Where 0.1 * age + 0.1 was rounded it does not follow from age any more,
+and a design of such columns may overlap by its rounding errors alone.
 """
 
 from __future__ import annotations
@@ -40,12 +40,10 @@ def rounding_notes(signed: SignedRows, decimal: SignedRows | None, verdict: str,
         kept = np.setdiff1d(np.arange(signed.features), near)
         found = _verdict(CompactRows(signed, columns=kept).signed) if kept.size else ""
         columns = listed([shown[j] for j in near])
-        one = len(near) == 1
-        notes.append(
-            f"Up to rounding, {columns} {'depends' if one else 'depend'} on the columns before {'it' if one else 'them'}; "
-            f"read exactly, {'it does' if one else 'they do'} not."
-            + (f" Without {columns} the verdict is {SEPARATIONS[found]}." if found else "")
-        )
+        verb, pronoun = ("depends", "it does") if len(near) == 1 else ("depend", "they do")
+        notes.append(f"Up to rounding, {columns} {verb} on earlier columns; read exactly, {pronoun} not.")
+        if found:
+            notes.append(f"Without {columns} the verdict is {SEPARATIONS[found]}.")
     found = _verdict(decimal) if decimal is not None else verdict
     if found not in (verdict, ""):
         notes.append(f'Read as decimals (exact="decimal") the verdict is {SEPARATIONS[found]}.')

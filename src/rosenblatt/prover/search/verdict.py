@@ -80,8 +80,9 @@ Array = npt.NDArray[Any]
 
 def verdict_claims(signed: SignedRows, deadline: Deadline) -> dict[str, Any]:
     """Return the fields of a certificate on the verdict: the verdict itself and its witnesses."""
-    if signed.constant and (signed.label == 1).all() and signed.classes == 2:
-        return {"verdict": "separable", "vector": (0.0,) * signed.features + (1.0,)}
+    if signed.constant and signed.classes == 2 and (signed.label == signed.label[0]).all():
+        side = 1.0 if signed.label[0] else -1.0
+        return {"verdict": "separable", "vector": (0.0,) * signed.features + (side,)}
     zero = np.empty(0, np.int64) if signed.constant else _zero_rows(signed.table)
     if zero.size:
         return _claims_beside_zero_rows(signed, zero, deadline)
