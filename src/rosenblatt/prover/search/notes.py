@@ -1,7 +1,7 @@
 """Notes beside a verdict: columns that depend on others up to rounding, and what the other reading of floats says.
 
-A verdict is about the numbers as they are stored. Where 0.1 * age + 0.1 was rounded it does not follow from age any more,
-and a design of such columns may overlap by its rounding errors alone.
+A verdict is about the numbers as they are stored. Where 0.1 * age + 0.1 was rounded it does not follow from age any
+more, and a design of such columns may overlap by its rounding errors alone.
 """
 
 from __future__ import annotations
