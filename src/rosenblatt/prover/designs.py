@@ -45,6 +45,21 @@ STATSMODELS = {
 }
 
 
+class Source(NamedTuple):
+    """The rows that count, with features and responses as the caller has them."""
+
+    X: Any
+    y: Any
+    names: tuple[str, ...]
+    family: str | None
+    intercept: bool
+    rows: Array  # their numbers in the data
+    total: int  # rows of the data
+    note: str = ""
+    weight: Array | None = None
+    offset: Array | None = None
+
+
 class Design(NamedTuple):
     """Samples of a model, and how they follow from the data; see the fields of a `Certificate` of the same names."""
 
@@ -54,25 +69,17 @@ class Design(NamedTuple):
     response: str = "labels"
     levels: tuple[Label, ...] = ()
     rows: tuple[int, ...] = ()
-    note: str = ""  # on what was left out
+    source: Source | None = None
 
     @property
     def fields(self) -> dict[str, Any]:
         """The fields of a certificate that say how the samples follow from the data."""
         return {"names": self.names, "response": self.response, "levels": self.levels, "rows": self.rows}
 
-
-class Source(NamedTuple):
-    """Features and responses as the caller has them."""
-
-    X: Any
-    y: Any
-    names: tuple[str, ...]
-    family: str | None
-    intercept: bool
-    rows: Array  # numbers of the rows that X and y have
-    total: int  # rows of the data
-    note: str = ""
+    @property
+    def note(self) -> str:
+        """What was left out of the data, in words."""
+        return self.source.note if self.source else ""
 
 
 def read_design(
@@ -143,21 +150,29 @@ def _of_statsmodels(model: Any) -> Source:
     total = X.shape[0] + dropped.size
     weight = np.asarray(getattr(model, "freq_weights", np.ones(X.shape[0])))
     used = np.flatnonzero(weight > 0)
-    shifted = [getattr(model, name, None) for name in ("offset", "exposure")]
+    # statsmodels keeps the logarithm of an exposure.
+    shifts = [np.asarray(v) for name in ("offset", "exposure") if (v := getattr(model, name, None)) is not None]
+    offset = np.broadcast_to(sum(shifts), X.shape[:1])[used] if any(np.any(v) for v in shifts) else None
+    trials = np.asarray(getattr(model, "n_trials", 1.0)) * np.ones(X.shape[0])
+    y = np.asarray(model.endog)[used]
+    if family == "binomial" and (trials > 1).any():
+        y = np.column_stack([y, 1 - y]) * trials[used, None]
     notes = [
         _left_out(dropped.size, "a missing value"),
         _left_out(X.shape[0] - used.size, "a weight of zero"),
-        "The offset does not change which estimates are finite." * any(np.any(v) for v in shifted if v is not None),
+        "The offset does not change which estimates are finite." if offset is not None else "",
     ]
     return Source(
         X=X[used][:, columns],
-        y=np.asarray(model.endog)[used],
+        y=y,
         names=tuple(names[j] for j in columns),
         family=family,
         intercept=constant.size > 0 or family == "ordinal",
         rows=np.setdiff1d(np.arange(total), dropped)[used],
         total=total,
         note=" ".join(filter(None, notes)),
+        weight=weight[used] if (weight != 1).any() else None,
+        offset=offset,
     )
 
 
@@ -191,6 +206,8 @@ def _used(source: Source, missing: str, sample_weight: Any) -> Source:
     if missing == "raise" and (empty & keep).any():
         raise _missing_rows(source.rows[empty & keep])
     lost = int((empty & keep).sum())
+    if weight.size:
+        source = source._replace(weight=weight[source.rows])
     if not (weightless or lost):
         return source
     index = np.flatnonzero(keep & ~empty)
@@ -202,6 +219,7 @@ def _used(source: Source, missing: str, sample_weight: Any) -> Source:
         y=_take(source.y, index),
         rows=source.rows[index],
         note=" ".join(filter(None, notes)),
+        weight=None if source.weight is None else source.weight[index],
     )
 
 
@@ -289,7 +307,7 @@ def _samples(source: Source, decimal: bool) -> Design:
         one = len(classes) == 1  # all samples are then of the second class
         label, classes = (np.ones(table.shape[0], np.int64), (None, *classes)) if one else (label, classes)
         signed = SignedRows(table, label, len(classes), **fixed)
-        return Design(signed, classes, names, rows=_numbered(rows, source), note=source.note)
+        return Design(signed, classes, names, rows=_numbered(rows, source), source=source)
     response, down, up = both
     sample = np.repeat(np.arange(table.shape[0]), down.astype(int) + up)
     if not sample.size:
@@ -298,7 +316,7 @@ def _samples(source: Source, decimal: bool) -> Design:
     label = np.where(first & down[sample], 0, 1)
     own = np.array_equal(sample, np.arange(table.shape[0]))
     signed = SignedRows(table if own else table.take(sample), label, 2, **fixed)
-    return Design(signed, (0, 1), names, response, rows=_numbered(rows[sample], source), note=source.note)
+    return Design(signed, (0, 1), names, response, rows=_numbered(rows[sample], source), source=source)
 
 
 def named_labels(found: Array, label: Array) -> tuple[tuple[Any, ...], Array]:
@@ -367,7 +385,7 @@ def _ordered(source: Source, decimal: bool) -> Design:
     rows = np.repeat(source.rows, inner)
     signed = SignedRows(exact_table(X, decimal=decimal), above.astype(np.int64), 2, decimal=decimal)
     shown = tuple(as_names(np.array(labels, object)))
-    return Design(signed, (0, 1), names, "ordered", shown, _numbered(rows, source), source.note)
+    return Design(signed, (0, 1), names, "ordered", shown, _numbered(rows, source), source)
 
 
 def _levels(y: Any) -> Sequence[Any] | None:
