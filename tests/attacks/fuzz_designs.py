@@ -81,16 +81,21 @@ def labels(classes):
             y = np.digitize(scores(rng, X), np.sort(rng.integers(-2, 4, classes - 1)))
             if rng.random() < 0.5:
                 y[rng.integers(len(X))] = rng.integers(classes)
-        y = np.unique(y, return_inverse=True)[1]
-        return y if y.max() else y + 1  # one class alone is the second
+        return numbered(y)
 
     return draw
+
+
+def numbered(y):
+    """Class numbers without gaps; one class alone is the second."""
+    y = np.unique(y, return_inverse=True)[1]
+    return y if y.max() else y + 1
 
 
 def ordered(rng, X):
     y = labels(int(rng.integers(2, 5)))(rng, X)
     y[0], y[-1] = 0, max(1, y.max())
-    return np.unique(y, return_inverse=True)[1]
+    return numbered(y)
 
 
 def counts(rng, X):
@@ -108,7 +113,9 @@ def groups(rng, X):
     pairs = np.c_[above, ~above] * rng.integers(1, 4, (len(X), 1))
     pairs += (rng.random((len(X), 1)) < rng.choice([0, 0.1, 0.3])) * rng.integers(0, 3, (len(X), 2))
     pairs[rng.random(len(X)) < rng.choice([0, 0.2])] = 0
-    return pairs if pairs.any() else pairs + [1, 0]
+    if not pairs.any():
+        pairs[:, 0] = 1
+    return pairs
 
 
 BARE = {"fit_intercept": False}
@@ -137,7 +144,19 @@ def draw(kind, k, seed):
 
 def truth(kind, X, y, decimal):
     options = {"constant": False} if "fit_intercept" in KINDS[kind].options else {}
-    return cones.answers(KINDS[kind].model(X.tolist(), y.tolist(), decimal=decimal, **options))
+    model = KINDS[kind].model(X.tolist(), y.tolist(), decimal=decimal, **options)
+    return cones.answers(model, coefficients=differences_of_cuts(X, y) if kind == "ordinal" else None)
+
+
+def differences_of_cuts(X, y):
+    """The coefficients of an ordinal model as `certify` has them, in terms of the slopes and the cuts alpha.
+
+    They are the slopes, alpha_0 - alpha_k for each later cut, and the intercept -alpha_0.
+    """
+    d, cuts = X.shape[1], int(y.max())
+    slopes = np.eye(d + cuts, dtype=int)[:d].tolist()
+    below = [[int(j == d) - int(j == d + k) for j in range(d + cuts)] for k in range(1, cuts)]
+    return [*slopes, *below, [-int(j == d) for j in range(d + cuts)]]
 
 
 def differences(kind, X, y, decimal, form=np.asarray):
@@ -168,6 +187,8 @@ def smallest(kind, X, y, decimal, form):
         for axis in (0, 1):
             for i in reversed(range(X.shape[axis])):
                 less = np.delete(X, i, axis=axis), np.delete(y, i, axis=0) if axis == 0 else y
+                if KINDS[kind].options.get("family") in (None, "ordinal") and len(less[1]):
+                    less = less[0], numbered(less[1])
                 if differs(*less):
                     (X, y), shrinking = less, True
     return X, y

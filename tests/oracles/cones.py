@@ -1,11 +1,13 @@
-"""A slow oracle of which estimates a model has: its recession cone by exact linear programs, from the definitions alone.
+"""A slow oracle of which estimates a model has: its recession cone, by exact linear programs from the definitions.
 
 Along a direction w the log-likelihood of each of these models never falls if and only if A w >= 0 and E w = 0, for
 rows that the responses determine (Albert and Anderson 1984; Haberman 1974 for counts). It rises if some row of A is
 positive, and stays as it is otherwise. Separation is complete if some direction is positive on all rows and there are
-no equations, quasi-complete if some direction is positive on some row, and there is overlap if none is. A coefficient is
-finite if it is zero in the whole cone, and goes to +inf if the cone has it positive somewhere and negative nowhere. A
-column that depends on those before it, the constant first, is left out, as in R: its weight is zero.
+no equations, quasi-complete if some direction is positive on some row, and there is overlap if none is.
+
+A coefficient is finite if it is zero in the whole cone, and goes to +inf if the cone has it positive somewhere and
+negative nowhere. A column that depends on those before it, the constant first, is left out, as in R: its weight is
+zero.
 
 Each question is whether the cone has a direction with c.w > 0. There is none if and only if -c is a sum of rows of A
 with factors that are not negative (Farkas 1902), up to a sum of equations, which are solved first: one linear program.
