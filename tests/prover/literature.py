@@ -290,7 +290,7 @@ DOBSON = Design(
     finite("outcome 2", "outcome 3", "treatment 2", "treatment 3", CONSTANT),
 )
 
-# --------------------------------------------------------------------------------------- several classes and ordered ones
+# ------------------------------------------------------------------------------------ several classes and ordered ones
 
 # Agresti (2002), table 7.1; alligators of brglm2: primary food (fish, invertebrate, reptile, bird, other) by lake, sex
 # and size. The model has size (small) and lake, against George.
@@ -321,8 +321,8 @@ ALLIGATORS = Design(
     OVERLAP,
     finite(*(f"{food}: {column}" for food in FOODS for column in ("small", *LAKES, CONSTANT))),
 )
-# Kosmidis, vignette of brglm2, and the guide of ppmlhdfe: with a third of the frequencies no reptile is eaten at George,
-# so that the constant of reptile falls and its lakes rise with it.
+# Kosmidis, vignette of brglm2, and the guide of ppmlhdfe: with a third of the frequencies no reptile is eaten at
+# George, so that the constant of reptile falls and its lakes rise with it.
 ALLIGATORS_SPARSE = Design(
     "multinomial",
     ("small", *LAKES),
