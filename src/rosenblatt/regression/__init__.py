@@ -4,6 +4,7 @@
 * `columns` decides which columns, and which coefficients, the rows identify.
 * `maximise` finds the maximum of a likelihood, with or without Firth's penalty.
 * `fits` has `firth` and `maximum_likelihood`, `table` shows them side by side.
+* `diagnosis` puts them beside the certificate of the design: `rosenblatt.diagnose`.
 """
 
 from rosenblatt.regression.fits import FirthFit as FirthFit

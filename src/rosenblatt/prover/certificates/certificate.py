@@ -197,9 +197,9 @@ class Certificate:
         if not self.estimates:
             raise InvalidInput("This certificate has no coefficients. Pass coefficients=True to certify.")
         note = self.reason if UNIDENTIFIED in self.estimates else ""
-        extreme = len(self.extreme)
+        extreme, limit = len(self.extreme), "mean of 0" if self.response == "counts" else "probability of 0 or 1"
         return Coefficients(
-            self.separation, self.classes, self.names, self.estimates, extreme, note, intercept=self.intercept
+            self.separation, self.classes, self.names, self.estimates, extreme, note, self.intercept, limit
         )
 
     def to_frame(self) -> Any:

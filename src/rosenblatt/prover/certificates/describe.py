@@ -229,6 +229,8 @@ class Coefficients(NamedTuple):
         How the columns that are not identified follow from others.
     intercept : bool
         Whether the model has an intercept; the table has no row for it otherwise.
+    limit : str
+        To what the fitted means of these observations tend.
     """
 
     separation: str
@@ -238,6 +240,7 @@ class Coefficients(NamedTuple):
     extreme: int
     note: str = ""
     intercept: bool = True
+    limit: str = "probability of 0 or 1"
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -271,7 +274,7 @@ class Coefficients(NamedTuple):
         """Describe the kind of separation, and how many observations it affects."""
         if self.separation == "overlap":
             return "Overlap: the likelihood has a maximum."
-        where = f"{self.extreme} observation{'s have' if self.extreme != 1 else ' has'} a fitted probability of 0 or 1"
+        where = f"{self.extreme} observation{'s have' if self.extreme != 1 else ' has'} a fitted {self.limit}"
         return f"{self.separation.capitalize()}: the likelihood has no maximum; in the limit {where}."
 
     def _repr_html_(self) -> str:
