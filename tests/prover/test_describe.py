@@ -22,7 +22,8 @@ def test_nouns_agree_with_their_numbers():
         "1,234 rows",
     )
     assert counted(3**100, "mistake") == "5.16e+47 mistakes"
-    assert str(certify([[1.0], [2.0]], [0, 1])).startswith("2 samples, 1 feature: separable.")
+    text = str(certify([[1.0], [2.0]], [0, 1]))
+    assert text.startswith("2 samples, 1 feature: complete separation (linearly separable).")
 
 
 def test_only_the_first_few_are_shown():

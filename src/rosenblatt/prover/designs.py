@@ -92,6 +92,7 @@ def read_design(
     missing: str | None = None,
     sample_weight: Any = None,
     model: Any = None,
+    feature_names: Sequence[str] | None = None,
     decimal: bool = False,
 ) -> Design:
     """Return the samples of a model; see `rosenblatt.certify` for the parameters."""
@@ -102,6 +103,7 @@ def read_design(
     if not isinstance(fit_intercept, bool | np.bool_):
         raise InvalidInput(f"fit_intercept={fit_intercept!r:.60} is neither True nor False. Pass one of the two.")
     source = _source(X, y, formula, family, bool(fit_intercept), missing, model)
+    source = source if feature_names is None else _renamed(source, tuple(map(str, feature_names)))
     source = _used(source, missing or "raise", sample_weight)
     return _samples(source, decimal)
 
@@ -133,6 +135,13 @@ def _source(
         X, names, intercept = _of_estimator(model, X, names)
     n = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
     return Source(X, y, names, family, intercept, np.arange(n), n)
+
+
+def _renamed(source: Source, names: tuple[str, ...]) -> Source:
+    shape = np.shape(source.X)
+    if len(shape) == 2 and len(names) != shape[1]:
+        raise InvalidInput(f"There are {len(names)} feature_names for {count(shape[1], 'feature')}. Pass one for each.")
+    return source._replace(names=names)
 
 
 def _of_statsmodels(model: Any) -> Source:

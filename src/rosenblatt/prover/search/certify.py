@@ -11,7 +11,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import combinations
@@ -39,6 +40,8 @@ from rosenblatt.prover.transforms import monomials
 
 KERNELS = ("linear", "quadratic", "poly", "rbf")
 
+log = logging.getLogger(__name__)  # the steps of a search, for whoever waits for it
+
 
 def certify(
     X: Any,
@@ -50,6 +53,7 @@ def certify(
     missing: str | None = None,
     sample_weight: Any = None,
     model: Any = None,
+    feature_names: Sequence[str] | None = None,
     margin: bool = True,
     coefficients: bool | None = None,
     exact: str = "binary",
@@ -84,6 +88,8 @@ def certify(
         Frequencies or weights of the rows. Those of weight zero are left out; other weights change no verdict.
     model : classifier of scikit-learn, optional
         A fitted LogisticRegression, or a pipeline that ends in one: its steps transform X first.
+    feature_names : sequence of str, optional
+        Names of the columns of X; by default those of a data frame.
     margin : bool
         Whether to look for the largest margin too if two classes are separable. It is bracketed between two proved
         numbers, and so is the number of mistakes that a perceptron can make.
@@ -157,6 +163,7 @@ def certify(
         missing=missing,
         sample_weight=sample_weight,
         model=model,
+        feature_names=feature_names,
     )
     design = given(decimal=decimal)
     if kernel == "rbf":
@@ -167,6 +174,7 @@ def certify(
     )
     notes = [claims.get("reason", ""), design.note]
     if claims["verdict"] != "undecided" and worthwhile(design.signed, bool(design.names)):
+        log.info("looking for rounding errors in the columns")
         notes.append(_rounding_notes(design, given, claims["verdict"], deadline))
     claims["reason"] = " ".join(filter(None, notes))
     return issue(design.signed, design.classes, **design.fields, **claims)
@@ -236,7 +244,9 @@ def proved_claims(
     def add(what: str, found: Callable[[], dict[str, Any]]) -> str:
         """Add claims that pass their verification; return the reason if time or space did not suffice for them."""
         try:
+            log.info("searching for the %s", what)
             more = claims | found()
+            log.info("verifying the %s", what)
             confirmed(draft(signed, classes, **more), signed, what)
         except (OutOfTime, TooLarge) as fault:
             return str(fault)
