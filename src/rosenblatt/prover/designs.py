@@ -27,7 +27,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.prover.exact.numbers import exact_table
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.transforms import against_thresholds
-from rosenblatt.text import count, listed
+from rosenblatt.text import count, listed, short_repr
 
 Array = npt.NDArray[Any]
 Label = int | float | str | bool | None
@@ -133,6 +133,7 @@ def _source(
     names = column_names(X)
     if model is not None:
         X, names, intercept = _of_estimator(model, X, names)
+    _refuse_text(X, names)
     n = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
     return Source(X, y, names, family, intercept, np.arange(n), n)
 
@@ -142,6 +143,20 @@ def _renamed(source: Source, names: tuple[str, ...]) -> Source:
     if len(shape) == 2 and len(names) != shape[1]:
         raise InvalidInput(f"There are {len(names)} feature_names for {count(shape[1], 'feature')}. Pass one for each.")
     return source._replace(names=names)
+
+
+def _refuse_text(X: Any, names: tuple[str, ...]) -> None:
+    """Raise an error for the first column of a data frame that has text."""
+    for name in names if hasattr(X, "dtypes") else ():
+        values = np.asarray(X[name])
+        text = (
+            [v for v in values.tolist() if isinstance(v, str)] if values.ndim == 1 and values.dtype.kind in "OU" else []
+        )
+        if text:
+            raise InvalidInput(
+                f'X has text in the column {name!r}, as {short_repr(text[0])}. Pass formula="y ~ {name}" with the '
+                "data frame for categories, or one-hot encode them; convert text of numbers with astype."
+            )
 
 
 def _of_statsmodels(model: Any) -> Source:

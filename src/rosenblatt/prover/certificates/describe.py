@@ -126,17 +126,19 @@ def _share(share: Fraction) -> str:
 def _describe_support(certificate: Certificate) -> str:
     """Describe where the hulls meet, or which signed rows cancel."""
     if len(certificate.classes) > 2:
-        count, total = counted(len(set(certificate.support)), "row"), sum(certificate.multipliers)
+        these, total = _these(len(set(certificate.support))), sum(certificate.multipliers)
         terms = zip(map(certificate.row, certificate.support), certificate.rivals, certificate.multipliers, strict=True)
         shares = some(f"{_share(Fraction(m, total))}(row {i} against {certificate.classes[r]!r})" for i, r, m in terms)
-        return f"These {count} prove it. No weights score all of them right, since their differences cancel: {shares}."
+        return f"{these}. No weights score all of them right, since their differences cancel: {shares}."
     if certificate.response != "labels":
         rows = dict.fromkeys(map(certificate.row, certificate.support))
-        count = counted(len(rows), "row")
-        return f"These {count} prove it, as what pulls their scores up and down cancels: {some(map(str, rows))}."
+        return f"{_these(len(rows))}, as what pulls their scores up and down cancels: {some(map(str, rows))}."
     where = f". The hulls of the two classes meet at ({some(f'{v:.6g}' for v in certificate.point)})"
-    count = counted(len(certificate.support), "row")
-    return f"These {count} prove it: {_describe_meeting(certificate)}{where if certificate.point else ''}."
+    return f"{_these(len(certificate.support))}: {_describe_meeting(certificate)}{where if certificate.point else ''}."
+
+
+def _these(number: int) -> str:
+    return "This row proves it" if number == 1 else f"These {counted(number, 'row')} prove it"
 
 
 def _describe_meeting(certificate: Certificate) -> str:
