@@ -134,7 +134,8 @@ def _source(
     if model is not None:
         X, names, intercept = _of_estimator(model, X, names)
     _refuse_text(X, names)
-    n = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
+    shape = getattr(X, "shape", None)
+    n = shape[0] if shape else len(X) if shape is None and hasattr(X, "__len__") else exact_table(X).shape[0]
     return Source(X, y, names, family, intercept, np.arange(n), n)
 
 
@@ -224,9 +225,10 @@ def _used(source: Source, missing: str, sample_weight: Any) -> Source:
     weight = as_weights(sample_weight, source.total)
     keep = weight[source.rows] > 0 if weight.size else np.ones(source.rows.size, bool)
     weightless = int((~keep).sum())
-    empty = _missing(source.X) | _missing(source.y)
-    if empty.shape != keep.shape:  # rows and labels of different number: `as_labels` says so
+    both = _missing(source.X), _missing(source.y)
+    if any(one.shape != keep.shape for one in both):  # rows and labels of different number: `as_labels` says so
         return source
+    empty = both[0] | both[1]
     if missing == "raise" and (empty & keep).any():
         raise _missing_rows(source.rows[empty & keep])
     lost = int((empty & keep).sum())
