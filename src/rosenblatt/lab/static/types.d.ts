@@ -94,9 +94,8 @@ export interface Chapter {
   question: string;
   answer: string;
   scene: Partial<Scene>;
-  t: number;
   hide: string[];
-  view?: string;
+  view: string;
   steps: ChapterStep[];
 }
 
