@@ -11,7 +11,7 @@ import pytest
 
 from commands import run
 from rosenblatt import Perceptron
-from rosenblatt.cli.demo import _check_output, _planted, end_in_words, ends_in_words, run_demo, sparkline
+from rosenblatt.cli.demo import _check_output, end_in_words, ends_in_words, run_demo, sparkline
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners.sample_data import tumours
 from rosenblatt.training.stopping import Stop
@@ -134,13 +134,6 @@ def test_a_picture_that_cannot_be_saved_is_refused_before_the_work(tmp_path, nam
     with pytest.raises(InvalidInput, match=fault):
         run_demo(tmp_path / name, stream)
     assert stream.getvalue() == ""
-
-
-def test_planted_points_keep_their_distance_and_their_number():
-    X, y = _planted(200, 0.3, seed=1)
-    side = X @ [0.8, 0.6] - 0.1
-    assert X.shape == (200, 2)
-    assert (y * side).min() >= 0.3
 
 
 def test_the_picture_is_an_option():

@@ -12,23 +12,22 @@ from typing import Any, TextIO
 
 import click
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.cli.options import check_targets
 from rosenblatt.cli.output import table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import accuracy
+from rosenblatt.lab.catalogue import points_of
 from rosenblatt.learners.perceptron import Perceptron
 from rosenblatt.learners.sample_data import Split, digits, tumours
 from rosenblatt.learners.shared import Multiclass
 from rosenblatt.plots import new_figure, plot_boundary, plot_errors, plot_mistakes, plot_trace
 from rosenblatt.plots.axes import INK
+from rosenblatt.prover.search.certify import certify
 from rosenblatt.text import count, rounded_down, rounded_up
 from rosenblatt.training.plan import Epoch, Run
 from rosenblatt.training.stopping import Stop
 from rosenblatt.training.trace import trace
-
-Array = npt.NDArray[Any]
 
 SEED = 0
 CLEAR_LINE = "\r\x1b[2K"
@@ -172,39 +171,22 @@ def _digits(out: TextIO) -> None:
 
 # ---------------------------------------------------------------------------------------------------------- picture
 
-SEPARATOR = np.array([0.8, 0.6, -0.1])
-
-
-def _planted(n: int, margin: float, seed: int) -> tuple[Array, Array]:
-    """Return points of a square and their side of a line, all at least the margin away from it."""
-    X = np.random.default_rng(seed).uniform(-1, 1, (10 * n, 2))
-    side = X @ SEPARATOR[:2] + SEPARATOR[2]
-    clear = np.abs(side) >= margin
-    return X[clear][:n], np.where(side[clear][:n] > 0, 1, -1)
-
-
-def _three_groups(n: int) -> tuple[Array, Array]:
-    random = np.random.default_rng(SEED)
-    y = np.arange(n) % 3
-    centres = np.array([[0.0, 1.2], [-1.1, -0.6], [1.1, -0.6]])
-    return centres[y] + 0.42 * random.normal(size=(n, 2)), y
-
 
 def _picture(run: Run) -> Any:
-    """Draw the learning curve, mistakes against the bound, a run in the plane, and regions of three classes."""
+    """Draw the learning curve, mistakes against the bound, a run in the plane, and regions of four classes."""
     figure = new_figure(11, 9.6)
     axes = figure.subplots(2, 2)
     plot_errors(run, ax=axes[0, 0])
     _margins(axes[0, 1])
-    X, y = _planted(60, 0.08, seed=7)
+    X, y = points_of("clouds", n=60, margin=0.1)
     plot_trace(trace(X, y), X, y, ax=axes[1, 0])
-    Z, z = _three_groups(120)
+    Z, z = points_of("four", n=120)
     plot_boundary(Perceptron(random_state=SEED).fit(Z, z), Z, z, ax=axes[1, 1])
     titles = (
         "Benign or malignant: errors by epoch",
         "The wider the margin, the fewer the mistakes",
         "One run, update by update",
-        "Three classes, each against the rest",
+        "Four classes, each against the rest",
     )
     for ax, title in zip(axes.flat, titles, strict=True):
         ax.set_title(title, loc="left", fontsize=11, color=INK)
@@ -214,15 +196,12 @@ def _picture(run: Run) -> Any:
 
 def _margins(ax: Any) -> None:
     """Compare mistakes with their bound for three margins, on generated data."""
-    records, bounds, labels = [], [], []
-    for planted in (0.3, 0.1, 0.02):
-        X, y = _planted(200, planted, seed=1)
-        padded = y[:, None] * np.column_stack([X, np.ones(y.size)])
-        margin = float((padded @ SEPARATOR).min() / np.linalg.norm(SEPARATOR))
-        records.append(list(trace(X, y)))
-        bounds.append(float((padded**2).sum(axis=1).max()) / margin**2)
-        labels.append(f"margin {margin:.2f}")
-    plot_mistakes(*records, bound=bounds, labels=labels, ax=ax)
+    tasks = [points_of("clouds", n=200, margin=margin) for margin in (0.3, 0.1, 0.02)]
+    proofs: list[Any] = [certify(X, y) for X, y in tasks]  # of separable rows, so each has a margin
+    labels = [f"margin {proof.augmented.lower:.2f}" for proof in proofs]
+    plot_mistakes(
+        *(list(trace(X, y)) for X, y in tasks), bound=[proof.mistake_bound for proof in proofs], labels=labels, ax=ax
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- text
