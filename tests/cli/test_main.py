@@ -44,7 +44,7 @@ def test_help_imports_nothing_heavy(arguments):
         "import sys\n"
         "from rosenblatt.cli.main import main\n"
         f"main({arguments}, standalone_mode=False)\n"
-        "heavy = {'numba', 'numpy', 'scipy', 'sklearn', 'matplotlib', 'rich'} & set(sys.modules)\n"
+        "heavy = {'numba', 'numpy', 'scipy', 'sklearn', 'matplotlib'} & set(sys.modules)\n"
         "sys.exit(f'imported {heavy}' if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -251,7 +251,7 @@ def plain_pairs(content: Record, prefix: str = "", depth: int = 0) -> Iterator[t
 
 @dataclass
 class Output:
-    """A file that rows are written to; of bytes for formats that are not text. `notes` tell users what was written."""
+    """A file that rows are written to; of bytes for formats that are not text. `notes` describe what was written."""
 
     file: Any
     path: FilePath

@@ -727,7 +727,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         self._expose()
 
     def _check_arrays(self) -> None:
-        """Raise an error unless the loops can read the expansion: whoever has the model can replace it."""
+        """Raise an error unless the loops can read the expansion, which users can replace."""
         with refuse_replaced():
             self._expansion.check()
             size, rows = np.shape(self._expansion.vectors)[:1], self._expansion.rows.size

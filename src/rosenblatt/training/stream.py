@@ -185,7 +185,7 @@ class Stream:
 
     @property
     def state(self) -> Any:
-        """The state of the algorithm; None before the first row. To replace it drops everything derived from it."""
+        """The state of the algorithm; None before the first row. Assigning it drops everything derived from it."""
         return self._state
 
     @state.setter
@@ -290,7 +290,7 @@ class Stream:
         check_classes(self.classes)
 
     def check_arrays(self) -> None:
-        """Raise an error unless the loops can read the state: whoever has the stream can replace parts of it.
+        """Raise an error unless the loops can read the state, parts of which users can replace.
 
         A single row is compared with the arrays in the compiled call, which was bound to them after this check.
         """

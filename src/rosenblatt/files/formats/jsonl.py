@@ -87,7 +87,7 @@ class JsonParser(TableParser):
         self.ignored = {column.name for column in reading.columns if column.kind in ("label", "weight", "skip")}
 
     def return_ids(self, column: str | int) -> None:
-        """Return the values of a column as ids from now on; it is no feature unless it was one in training."""
+        """Return the values of a column as ids from now on; it is not a feature unless it was one in training."""
         if self.layout.names:
             super().return_ids(column)
         else:  # rows that come one by one
