@@ -77,22 +77,14 @@ class RowLearner:
 
 
 class RowScorer(NamedTuple):
-    """Predicts rows of one kind, dense or sparse."""
+    """The compiled call that scores rows of one kind, dense or sparse, and the labels that it chooses from."""
 
     score: ScoreRow  # like `rosenblatt.engine.single.score_row`
     labels: list[Any]  # of the classes, as Python objects; empty in a regression
 
-    def predict(self, values: Any, columns: Array | None) -> Any:
-        """Return the class of a row, or the number; None if it is not finite, or if one call cannot tell."""
-        score, labels = self
-        value = score(values, columns)
-        if value != value:
-            return None
-        return labels[value > 0.0 if len(labels) == 2 else int(value)] if labels else value
-
 
 def bind_scorer(algorithm: Algorithm, multiclass: str, known: int, classes: Array, state: Any, row: Row) -> RowScorer:
-    """Return what predicts rows like this one by the known problems of a state."""
+    """Return what scores rows like this one by the known problems of a state."""
     labels = [label.item() if isinstance(label, np.generic) else label for label in classes]
     pairs = by_pairs(multiclass) and len(labels) > 2  # a call would return the number of a pair
     score = None if pairs else algorithm.row_scorer(known, state, row)

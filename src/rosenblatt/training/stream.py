@@ -599,7 +599,11 @@ class Stream:
             how, multiclass = self.settings.algorithm, self.settings.multiclass
             scorer = bind_scorer(how, multiclass, self.known, self.classes, self._state, row)
             scorers[columns is None] = scorer
-        return scorer.predict(values, columns)
+        score, labels = scorer
+        value = score(values, columns)
+        if value != value:
+            return None
+        return labels[value > 0.0 if len(labels) == 2 else int(value)] if labels else value
 
     def predict_then_learn(self, table: Table, y: Array, weight: Array) -> list[Any]:
         """Return the prediction of each row before it is learned; None for the first row of the stream.
@@ -609,7 +613,7 @@ class Stream:
         predictions: list[Any] = []
         rows: list[TableRow] = []
         for i, label in enumerate(y.tolist()):
-            one, predicted = slice(i, i + 1), None
+            predicted = None
             if self.state is not None:
                 rows = rows or list(self.table_rows(table))
                 predicted = self.predict_one(rows[i])
@@ -618,7 +622,7 @@ class Stream:
             predictions.append(predicted)
             # By themselves: the first row, one of a new class, one with a weight.
             if not rows or weight.size or self.learn_known(rows[i], label) is None:
-                self.learn(table.take(np.array([i])), y[one], weight[one])
+                self.learn(table.take(np.array([i])), y[i : i + 1], weight[i : i + 1])
         return predictions
 
     def _predict_table(self, table: Table) -> Any:
@@ -635,8 +639,8 @@ class Stream:
 
         Those calls do not check types: the types must be exactly those that they were compiled for.
         """
-        columns = self.columns
-        if type(x) is dict:
+        columns, kind = self.columns, type(x)
+        if kind is dict:
             if columns is not None and (layout := columns.layout) is not None:
                 size, values, pack, indices = layout
                 if size == len(x):
@@ -645,17 +649,17 @@ class Stream:
                     except (KeyError, struct.error):  # other names, or a value that is not a float
                         pass
             return self._own_columns().row(x, self._state.W.dtype)
+        if kind is TableRow:
+            return x  # type: ignore[no-any-return]
         W = self._state.W
         if (
-            type(x) is np.ndarray
+            kind is np.ndarray
             and x.dtype is W.dtype
             and x.shape == W.shape[1:]
             and x.flags.num & PLAIN == PLAIN
             and columns is None
         ):
             return x, None
-        if type(x) is TableRow:
-            return x  # type: ignore[return-value]
         if is_dict(x):
             return self._own_columns().row(x, W.dtype)
         rows = with_dtype(self.row_table(x), W.dtype).rows
