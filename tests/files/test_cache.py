@@ -279,13 +279,13 @@ def test_a_cache_with_other_arrays_is_refused_or_has_rows_that_a_loop_may_read(s
         return pack_arrays(about, arrays)
 
     forge(sparse_cache.parent / "cache", edit)
-    refused = change in ("column", "short") or (change is None and name != "value")
-    try:
-        (chunk,) = opened(sparse_cache)
-    except InvalidInput as error:
-        assert "the cache is damaged" in str(error)
+    source = opened(sparse_cache)
+    other = change is np.bool_ and name in ("count", "column")  # which has no 2, and none is in order
+    if change in ("column", "short") or (change is None and name != "value") or other:
+        with pytest.raises(InvalidInput, match="the cache is damaged"):
+            list(source)
         return
-    assert not refused
+    (chunk,) = source
     X = chunk.table.matrix()
     X.check_format()
     assert X.shape[0] == chunk.label.size == 3
