@@ -169,12 +169,12 @@ def decimal(text, i):
 
 
 @compiled()
-def read_pairs(text, i, shift, mask, width, factor, zeros, k, indices, values):
+def read_pairs(text, i, shift, mask, first, end, factor, zeros, k, indices, values):
     """Read pairs of index:value after single spaces until one is not plain; return where that is, and entries so far.
 
-    Plain are indices and values of few digits, without an exponent. An index plus `shift`, and `mask`, is the column,
-    which is plain below `width`; values are multiplied by `factor`, and only with `zeros` is a zero kept. The numbers
-    are read here, not by a function: a call takes 1.7 times as long, inlined or not.
+    Plain are indices and values of few digits, without an exponent. An index plus `shift`, and `mask`, is plain from
+    `first` and below `end`, and the column is counted from `first`. Values are multiplied by `factor`, and only with
+    `zeros` is a zero kept. The numbers are read here, not by a function: a call takes 1.7 times as long, inlined or not.
     """
     while text[U(i)] == 32:
         begin = i
@@ -185,7 +185,7 @@ def read_pairs(text, i, shift, mask, width, factor, zeros, k, indices, values):
             i += 1
             digit = np.int64(text[U(i)]) - 48
         column = U(index) + shift & mask
-        if digit != COLON or i - begin > SHORT or i == begin + 1 or column >= width:
+        if digit != COLON or i - begin > SHORT or i == begin + 1 or column < first or column >= end:
             return begin, k
         i += 1
         negative = text[U(i)] == 45
@@ -209,7 +209,7 @@ def read_pairs(text, i, shift, mask, width, factor, zeros, k, indices, values):
         if (digit != SPACE and digit != NEWLINE) or i - start > SHORT or i == start:
             return begin, k
         value = w / TENS[U(places)] * factor
-        indices[U(k)], values[U(k)] = np.int64(column), -value if negative else value
+        indices[U(k)], values[U(k)] = np.int64(column - first), -value if negative else value
         k += zeros or value != 0.0
     return i, k
 

@@ -110,7 +110,7 @@ def _read_row(text, i, first, width, k, indices, values, long_numbers):
     Returns where the line ends, the number of entries, and whether all pairs are fine.
     """
     while True:
-        i, k = read_pairs(text, i, U(-first), EVERY_BIT, U(width), 1.0, True, k, indices, values)
+        i, k = read_pairs(text, i, U(0), EVERY_BIT, U(first), U(first + width), 1.0, True, k, indices, values)
         while _is_blank(text[i]):
             i += 1
         if text[i] == 35:

@@ -183,7 +183,7 @@ def _read_features(text, i, mask, seed, factor, k, column, value, spans, space, 
     while text[U(i)] == 32 or text[U(i)] == 9:
         if (spans.size == 0) & (48 <= text[U(i + 1)] <= 57):
             before = i
-            i, k = read_pairs(text, i, seed, mask, mask + U(1), factor, False, k, column, value)
+            i, k = read_pairs(text, i, seed, mask, U(0), mask + U(1), factor, False, k, column, value)
             if i > before:
                 continue
         i += 1
