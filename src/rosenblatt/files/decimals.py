@@ -174,7 +174,8 @@ def read_pairs(text, i, shift, mask, first, end, factor, zeros, k, indices, valu
 
     Plain are indices and values of few digits, without an exponent. An index plus `shift`, and `mask`, is plain from
     `first` and below `end`, and the column is counted from `first`. Values are multiplied by `factor`, and only with
-    `zeros` is a zero kept. The numbers are read here, not by a function: a call takes 1.7 times as long, inlined or not.
+    `zeros` is a zero kept. The numbers are read here, not by a function: a call takes 1.7 times as long, inlined or
+    not.
     """
     while text[U(i)] == 32:
         begin = i
