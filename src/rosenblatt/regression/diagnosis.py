@@ -34,7 +34,9 @@ NEXT_STEPS = {
     "more iterations.",
     "undecided": "allow more time (time_limit=None sets no limit), or pass fewer columns.",
 }
-WITHOUT_FIRTH = "the finite estimates are those in the limit. For the others merge levels, leave the column out, or fit with a penalty."
+WITHOUT_FIRTH = (
+    "merge levels, leave the column out, or fit with a penalty; the finite estimates are those in the limit."
+)
 
 
 @dataclass(frozen=True, eq=False)
