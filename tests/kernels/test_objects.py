@@ -58,11 +58,9 @@ def test_a_pool_numbers_the_first_vectors_before_the_rows(storage, number):
 )
 def test_a_cache_returns_what_was_written_up_to_its_capacity(capacity, slots, rows):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unbounded, "COLUMNS_PER_CHUNK", 3)
-        cache = ColumnCache(7, np.float32, capacity * 7 * 4)
+        patch.setattr(unbounded, "COLUMNS_PER_READ", 3)
+        cache = ColumnCache(7, 12, np.float32, capacity * 7 * 4)
         assert cache.capacity == capacity
-        cache.open(12)
-        assert sum(chunk.shape[0] for chunk in cache.chunks) == capacity
         slot, row = np.array(slots), np.array(rows)
         K = np.arange(slot.size * row.size, dtype=np.float32).reshape(slot.size, row.size)
         cache.write(slot, row, K)

@@ -144,7 +144,7 @@ SMALL_SIZES = {
         "VECTORS_PER_TILE": 3,
         "COLUMNS_AHEAD": 1,
         "GRAM_MAX_BYTES": 0,
-        "COLUMNS_PER_CHUNK": 2,
+        "COLUMNS_PER_READ": 2,
         "FIRST_CAPACITY": 1,
     },
     expansion: {"ROWS_PER_SHARE": 5, "VOTED_ROWS_PER_SHARE": 2, "VECTORS_PER_TILE": 3},

@@ -79,16 +79,24 @@ class BudgetState:
         return replace(self, damage=share @ self.damage, errors=share @ self.errors)
 
 
+def continues(state: BudgetState | None, budget: Budget | None) -> bool:
+    """Return whether a state is of a run on this budget; without a budget there is none."""
+    if state is None or budget is None:
+        return state is None and budget is None
+    return state.rule == budget.rule and state.born.size == budget.size
+
+
 def run_budgeted(
-    job: KernelJob, budget: Budget, state: BudgetState, after_trial: AfterTrial | None = None
+    job: KernelJob, budget: Budget, state: BudgetState | None = None, after_trial: AfterTrial | None = None
 ) -> tuple[Expansion, Run, BudgetState]:
     """Train on a budget; return what was learned, the record, and what the rule needs to continue.
 
+    Without a state, it is that of a run that starts from nothing.
     `after_trial` is called with the runner, the block and the place of the row in it. It changes nothing: the trials
     are those of a run without it, to the last bit.
     """
     with Threads(alone=job.kernel.user_defined) as threads:
-        runner = Budgeted(job, threads, budget, state)
+        runner = Budgeted(job, threads, budget, state or BudgetState.empty(budget, job.start.trials.size))
         runner.after_trial = after_trial
         record = run_job(job, runner)
         # The problems end together; the record has an end for each of them.

@@ -74,6 +74,24 @@ class Expansion:
         np.add.at(lag, (self.log.problem, self.log.slot), self.log.step * self.log.trial)
         return self.trials[:, None] * self.coef - lag
 
+    def known(self, problems: int) -> Expansion:
+        """Return the expansion of the first problems, with the vectors that they use."""
+        if problems == self.trials.size:
+            return self
+        mine = self.log.problem < problems
+        used, slot = np.unique(self.log.slot[mine], return_inverse=True)
+        log = Log(slot, self.log.problem[mine], self.log.step[mine], self.log.trial[mine])
+        vectors = self.vectors if used.size == self.rows.size else self.vectors[used]
+        return Expansion(vectors, self.rows[used], self.coef[:problems, used], self.trials[:problems], log)
+
+    def scores(self, kernel: Similarity, rows: Objects, aggregate: str) -> Array:
+        """Return the scores of rows in shape (n_problems, n_rows): "last", "average" or "vote"."""
+        if aggregate == "vote":
+            return vote(kernel, self, rows)
+        if aggregate == "average":
+            return expand(kernel, self.vectors, rows, self.summed()) / np.maximum(self.trials, 1)[:, None]
+        return expand(kernel, self.vectors, rows, self.coef)
+
     def grow(self, change: Array) -> Expansion:
         """Return the expansion for more problems.
 

@@ -368,6 +368,16 @@ def built_in(name: str, gamma: float, coef0: float, degree: int) -> Similarity:
     return made[name]()
 
 
+def as_objects(items: Any) -> Array:
+    """Return a sequence of anything as an array of objects."""
+    objects = np.empty(len(items), object)
+    for i, item in enumerate(items):
+        objects[i] = item
+    if not objects.size:
+        raise InvalidInput("Found 0 sample(s) in X while a minimum of 1 is required.")
+    return objects
+
+
 def are_vectors(X: Any) -> bool:
     """Return whether X has rows of numbers: a matrix, a data frame, or lists that numpy reads as numbers."""
     if is_sparse(X) or hasattr(X, "columns"):

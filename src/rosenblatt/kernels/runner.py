@@ -14,7 +14,7 @@ from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput
 from rosenblatt.kernels import loops
-from rosenblatt.kernels.expansion import Expansion, expand
+from rosenblatt.kernels.expansion import Expansion
 from rosenblatt.kernels.kernels import Objects, Similarity, join, take
 from rosenblatt.kernels.threads import Threads, pieces
 from rosenblatt.prover.exact.clock import OutOfTime
@@ -39,7 +39,7 @@ class KernelJob:
     task: Task
     plan: Plan
     multiclass: str  # "ovr", "ovo", "ovo-vote" or "joint"
-    start: Expansion  # what was learned before; the run continues it
+    start: Expansion  # the result of earlier training, which the run continues
     # The objects to train on, in the order of a cycle; empty for all.
     subset: Array = field(default_factory=lambda: ALL_ROWS)
     cache_bytes: float = 1e9  # most bytes of similarities to keep
@@ -217,11 +217,8 @@ class KernelRunner(EpochRunner):
         if job.aggregate == "vote" or self.n_rows * learned.rows.size > 1 << 21:  # similarities to compute again
             return None
         rows = self.subset[self.task.class_cost[self.task.label[self.subset]] > 0]
-        coef = learned.coef
-        if job.aggregate == "average":
-            coef = learned.summed() / np.maximum(learned.trials, 1)[:, None]
-        scores = expand(job.kernel, learned.vectors, job.objects[rows], coef).T
-        elected = winners(decision(scores, self.task.sign.shape[0], job.multiclass))
+        scores = learned.scores(job.kernel, job.objects[rows], job.aggregate)
+        elected = winners(decision(scores.T, self.task.sign.shape[0], job.multiclass))
         return int(np.count_nonzero(elected != self.task.label[rows]))
 
     @cached_property

@@ -40,7 +40,7 @@ COLUMNS_PER_SHARE = 128  # columns that a thread takes at a time
 
 ROWS_PER_BLOCK = 512  # rows that are presented together
 EXPENSIVE_ROWS_PER_BLOCK = 32  # the same if a similarity is so slow that none may be wasted
-COLUMNS_PER_CHUNK = 256  # columns of the cache allocated together
+COLUMNS_PER_READ = 256  # columns of the cache that are read together
 FIRST_CAPACITY = 256  # initial capacity of a growing array
 COLUMNS_AHEAD = 32  # computing the similarities of so many rows of a block costs hardly more than of one
 
@@ -281,7 +281,8 @@ class Blockwise(Unbounded):
         self.behind: list[tuple[Array, int]] = []
         self.complete = 0  # slots below this one have whole columns in the cache
         worth = job.plan.max_iter > 1 and self.pool.known is None and job.kernel.worth_caching(job.objects)
-        self.cache = ColumnCache(self.n_objects, self.dtype, job.cache_bytes) if worth else None
+        most = self.pool.offset + self.n_objects
+        self.cache = ColumnCache(self.n_objects, most, self.dtype, job.cache_bytes) if worth else None
         self.K = np.empty((0, 0), self.dtype)
         self.by_pairs = by_pairs(job.multiclass) and problems > 3
 
@@ -401,8 +402,6 @@ class Blockwise(Unbounded):
         def work(share: Array) -> None:
             scores[:, share] = self._add_changes(row[share], 0)
 
-        if self.cache is not None:
-            self.cache.open(self.member.size)
         # The first block is always presented, even if time is short.
         self.threads.share(work, pieces(row.size, ROWS_PER_SHARE), self.clock if self.changed.size else None)
         return scores
@@ -414,8 +413,6 @@ class Blockwise(Unbounded):
             row, known = part
             self.kept_scores[:, row] = self._add_changes(row, known)
 
-        if self.cache is not None:
-            self.cache.open(self.member.size)
         self.threads.share(work, self.behind, self.clock)
         self.behind = []
         self.complete = self.member.size
@@ -431,38 +428,32 @@ class Blockwise(Unbounded):
 
 
 class ColumnCache:
-    """Columns of similarities with all rows, of the first vectors up to the capacity, which bytes limit."""
+    """Columns of similarities with all rows, of the first vectors up to the capacity, which bytes limit.
 
-    def __init__(self, n_rows: int, dtype: npt.DTypeLike, cache_bytes: float) -> None:
-        self.n_rows, self.dtype = n_rows, np.dtype(dtype)
-        self.capacity = int(cache_bytes // (n_rows * self.dtype.itemsize))
-        self.chunks: list[Array] = []
+    Memory that was never written to costs nothing: it is all allocated at once.
+    """
 
-    def open(self, slots: int) -> None:
-        """Allocate room for this many vectors, up to the capacity."""
-        while len(self.chunks) * COLUMNS_PER_CHUNK < min(slots, self.capacity):
-            width = min(COLUMNS_PER_CHUNK, self.capacity - len(self.chunks) * COLUMNS_PER_CHUNK)
-            self.chunks.append(np.empty((width, self.n_rows), self.dtype))
+    def __init__(self, n_rows: int, n_vectors: int, dtype: npt.DTypeLike, cache_bytes: float) -> None:
+        self.capacity = min(n_vectors, int(cache_bytes // (n_rows * np.dtype(dtype).itemsize)))
+        self.K = np.empty((self.capacity, n_rows), dtype)
 
     def write(self, slot: Array, row: Array, K: Array) -> None:
         """Keep the similarities of some vectors with some rows; vectors beyond the capacity are left out."""
-        for number in np.unique(slot[slot < self.capacity] // COLUMNS_PER_CHUNK):
-            here = np.flatnonzero((slot // COLUMNS_PER_CHUNK == number) & (slot < self.capacity))
-            column = slot[here] - number * COLUMNS_PER_CHUNK
-            if are_neighbours(row) and are_neighbours(column) and are_neighbours(here):
-                part = K[here[0] : here[-1] + 1]
-                self.chunks[number][column[0] : column[-1] + 1, row[0] : row[-1] + 1] = part
-            else:
-                self.chunks[number][np.ix_(column, row)] = K[here]
+        kept = slot < self.capacity
+        self.K[_place(slot[kept], row)] = K if kept.all() else K[kept]
 
     def read(self, slot: Array, row: Array) -> Iterator[tuple[Array, Array]]:
         """Yield places within `slot`, and the kept similarities of those vectors with the rows."""
-        near = are_neighbours(row)
-        for number in np.unique(slot // COLUMNS_PER_CHUNK):
-            here = np.flatnonzero(slot // COLUMNS_PER_CHUNK == number)
-            column = slot[here] - number * COLUMNS_PER_CHUNK
-            chunk = self.chunks[number]
-            yield here, chunk[column, row[0] : row[-1] + 1] if near else chunk[np.ix_(column, row)]
+        for number in np.unique(slot // COLUMNS_PER_READ):
+            here = np.flatnonzero(slot // COLUMNS_PER_READ == number)
+            yield here, self.K[_place(slot[here], row)]
+
+
+def _place(slot: Array, row: Array) -> Any:
+    """Return the index of some rows and columns of a matrix: slices where they are neighbours, which copy nothing."""
+    if are_neighbours(slot) and are_neighbours(row):
+        return slice(slot[0], slot[-1] + 1), slice(row[0], row[-1] + 1)
+    return np.ix_(slot, row)
 
 
 class GrowingArray:

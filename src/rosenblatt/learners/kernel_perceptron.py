@@ -13,8 +13,8 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_classes, as_labels, as_names, as_weights, labels_of, used_rows
 from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput, NotAvailable
-from rosenblatt.kernels.budget import BUDGET_RULES, AfterTrial, Budget, BudgetState, run_budgeted
-from rosenblatt.kernels.expansion import Expansion, Log, expand, vote
+from rosenblatt.kernels.budget import BUDGET_RULES, AfterTrial, Budget, BudgetState, continues, run_budgeted
+from rosenblatt.kernels.expansion import Expansion
 from rosenblatt.kernels.kernels import (
     WITH_WIDTH,
     Objects,
@@ -22,6 +22,7 @@ from rosenblatt.kernels.kernels import (
     Precomputed,
     Similarity,
     are_vectors,
+    as_objects,
     built_in,
     from_function,
     width,
@@ -350,9 +351,10 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             default: float | str = 1.0 if self.kernel == "poly" else "scale"
             self.gamma_ = width(default if self.gamma is None else self.gamma, objects)
 
-    def _check_way(self) -> None:
-        """Raise an error if parameters have changed since the fit that the learned state depends on."""
+    def _check_continues(self) -> None:
+        """Raise an error if training cannot continue: parameters that the learned state depends on have changed."""
         self._refuse_changed(SHAPING if self.classes_.size <= 2 else (*SHAPING, "multiclass"))
+        self._check_arrays()
 
     # ---------------------------------------------------------------------------------------------------------- objects
 
@@ -365,12 +367,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
                 )
             if reset:
                 self.__dict__.pop("n_features_in_", None)
-            objects = np.empty(len(X), object)
-            for i, item in enumerate(X):
-                objects[i] = item
-            if not objects.size:
-                raise InvalidInput("Found 0 sample(s) in X while a minimum of 1 is required.")
-            return objects, y, None
+            return as_objects(X), y, None
         if _looks_up(self):
             return self._look_up(X, y, reset)
         table, y = self._check_rows(X, y, reset=reset)
@@ -394,10 +391,6 @@ class KernelPerceptron(ClassifierMixin, Estimator):
 
     # --------------------------------------------------------------------------------------------------------- training
 
-    def _task(self, label: Array, sign: Array, classes: Array, weight: Array, *, stream: bool) -> Task:
-        costs = class_costs(self.class_weight, classes, None if stream else np.bincount(label))
-        return make_task(label, sign, self.multiclass, class_cost=costs, weight=weight, bias=0.0)
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule says so.
 
@@ -415,47 +408,95 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         self
         """
         with all_or_nothing(self):
-            job, classes = self._prepare(X, y, sample_weight)
-            self._learn(job, classes)
-            if job.start.rows.size:  # a warm start: the rows may be those of an earlier fit
-                self._store(replace(self.run_, single_pass=None))
+            self._learn(*self._prepare(X, y, sample_weight))
             if self.run_.stop is Stop.EPOCHS and self.tol is not None:
                 noisy = " If the rows are noisy, use margin=4, max_updates=8." if self.max_updates == np.inf else ""
                 warnings.warn(f"Not converged: {self.stop_reason_}{noisy}", ConvergenceWarning, stacklevel=2)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[KernelJob, Array]:
-        """Return what to learn, and the classes."""
+        """Return what to learn in a fit, and the classes."""
         self._check_parameters()
         warm, width = self.warm_start and "_expansion" in self.__dict__, getattr(self, "n_features_in_", None)
         objects, y, matrix = self._objects(X, y, reset=True)
         classes, label = labels_of(y, objects.shape[0])
         if warm:
-            self._check_way()
+            self._check_continues()
             same_width(getattr(self, "n_features_in_", None), width)
             same_classes(classes, self.classes_)
-            self._check_arrays()
-        weight = as_weights(sample_weight, objects.shape[0])
-        used = used_rows(weight)
-        if not warm:
-            self._settle_kernel(objects, used)
         sign = coding_matrix(classes.size, self.multiclass)
-        job = KernelJob(
-            kernel=self._similarity(matrix),
-            objects=objects,
-            task=self._task(label, sign, classes, weight, stream=False),
+        job = self._job(
+            objects,
+            matrix,
+            make_task(
+                label,
+                sign,
+                self.multiclass,
+                class_cost=class_costs(self.class_weight, classes, np.bincount(label)),
+                weight=as_weights(sample_weight, label.size),
+                bias=0.0,
+            ),
+            start=self._known() if warm else None,
             # The last f on a full budget fluctuates: the best epoch is kept, unless all epochs are asked for.
             plan=plan_of(self, **({} if self.budget is None or self.tol is None else {"keep": "best"})),
-            multiclass=self.multiclass,
-            start=self._known() if warm else Expansion.empty(objects, sign.shape[1]),
-            subset=used,
             cache_bytes=1e6 * float(self.cache_size),
             names=as_names(classes),
             aggregate=self.aggregate,
-            margin=float(self.margin),
             most_updates=float(self.max_updates),
         )
         return job, classes
+
+    def _prepare_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[KernelJob, Array]:
+        """Return what to learn from a chunk of a stream, and the classes so far."""
+        self._check_parameters()
+        first = "_expansion" not in self.__dict__
+        if not first:
+            self._check_continues()
+        objects, y, _ = self._objects(X, y, reset=first)
+        found, number = as_labels(y, objects.shape[0])
+        expected = [*([] if first else [self.classes_]), *([] if classes is None else [as_classes(classes)])]
+        for one in expected:
+            check_kind(found, one)
+        seen = np.unique(np.concatenate([*expected, found]))
+        # On a budget a reserve class would take room: a class that appears then starts from zero.
+        sign = (open_coding_matrix if self.budget is None else coding_matrix)(seen.size, self.multiclass)
+        job = self._job(
+            objects,
+            None,
+            make_task(
+                np.searchsorted(seen, found).astype(np.int32)[number],
+                sign,
+                self.multiclass,
+                class_cost=class_costs(self.class_weight, seen, None),
+                weight=as_weights(sample_weight, number.size),
+                bias=0.0,
+            ),
+            start=None if first else self._grown(seen),
+            plan=plan_of(self, order="cyclic", tol=None, keep="last", max_seconds=None),
+            n_reserve=sign.shape[1] - count_problems(seen.size, self.multiclass),
+            n_before=0 if first else self.t_,
+            streams=True,
+        )
+        return job, seen
+
+    def _job(
+        self, objects: Objects, matrix: Array | None, task: Task, *, start: Expansion | None, **how: Any
+    ) -> KernelJob:
+        """Return what to learn; without a start, from zero and with a kernel that the rows settle."""
+        used = used_rows(task.sample_weight)
+        if start is None:
+            self._settle_kernel(objects, used)
+            start = Expansion.empty(objects, task.sign.shape[1])
+        return KernelJob(
+            kernel=self._similarity(matrix),
+            objects=objects,
+            task=task,
+            multiclass=self.multiclass,
+            start=start,
+            subset=used,
+            margin=float(self.margin),
+            **how,
+        )
 
     def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
         """Fit, and record every trial: see `rosenblatt.training.record`."""
@@ -489,46 +530,8 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         self
         """
         with all_or_nothing(self):
-            self._learn_chunk(X, y, classes, sample_weight)
+            self._learn(*self._prepare_chunk(X, y, classes, sample_weight))
         return self
-
-    def _learn_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
-        self._check_parameters()
-        first = "_expansion" not in self.__dict__
-        if not first:
-            self._check_way()
-            self._check_arrays()
-        objects, y, _ = self._objects(X, y, reset=first)
-        found, number = as_labels(y, objects.shape[0])
-        expected = [*([] if first else [self.classes_]), *([] if classes is None else [as_classes(classes)])]
-        for one in expected:
-            check_kind(found, one)
-        seen = np.unique(np.concatenate([*expected, found]))
-        label = np.searchsorted(seen, found).astype(np.int32)[number]
-        weight = as_weights(sample_weight, objects.shape[0])
-        used = used_rows(weight)
-        if first:
-            self._settle_kernel(objects, used)
-        # On a budget a reserve class would take room: a class that appears then starts from zero.
-        sign = (open_coding_matrix if self.budget is None else coding_matrix)(seen.size, self.multiclass)
-        job = KernelJob(
-            kernel=self._similarity(None),
-            objects=objects,
-            task=self._task(label, sign, seen, weight, stream=True),
-            plan=plan_of(self, order="cyclic", tol=None, keep="last", max_seconds=None),
-            multiclass=self.multiclass,
-            start=Expansion.empty(objects, sign.shape[1]) if first else self._meet(seen),
-            subset=used,
-            n_reserve=sign.shape[1] - count_problems(seen.size, self.multiclass),
-            n_before=0 if first else self.t_,
-            streams=True,
-            margin=float(self.margin),
-        )
-        before = (0, 0) if first else (self.t_, self.mistakes_)
-        once = first or (self.run_.stop is Stop.CHUNK and self.run_.single_pass is not None)
-        self._learn(job, seen, before)
-        # Rows of a stream that began without a fit were all seen once.
-        self._store(replace(self.run_, single_pass=(self.t_, self.mistakes_) if once else None))
 
     @available_when(_streams)
     def learn_one(self, x: Any, y: Any) -> bool:
@@ -549,52 +552,58 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             self.partial_fit(x.reshape(1, -1) if isinstance(x, np.ndarray) else [x], [y])
             return bool(self.mistakes_ > before)
 
-    def _meet(self, seen: Array) -> Expansion:
-        """Return the expansion to continue with for the classes seen so far, which may include new ones."""
+    def _grown(self, seen: Array) -> Expansion:
+        """Grow what was learned to the classes seen so far, which may include new ones, and return the expansion."""
         problems = open_coding_matrix(self.classes_.size, self.multiclass).shape[1]
-        known = count_problems(self.classes_.size, self.multiclass)
-        if self._expansion.trials.size not in (known, problems):  # of another mode, whose reserve class goes with it
-            self._grow(np.eye(known, self._expansion.trials.size, dtype=np.int8))
-        if self._expansion.trials.size < problems:  # a fit has no reserve class: it starts from zero
-            self._grow(np.eye(problems, self._expansion.trials.size, dtype=np.int8))
+        known, size = count_problems(self.classes_.size, self.multiclass), self._expansion.trials.size
+        changes: list[Array] = []
+        if size not in (known, problems):  # of another mode, whose reserve class goes with it
+            changes.append(np.eye(known, size, dtype=np.int8))
+            size = known
+        if size < problems:  # a fit has no reserve class: it starts from zero
+            changes.append(np.eye(problems, size, dtype=np.int8))
+            size = problems
         if seen.size > self.classes_.size:
             places = np.searchsorted(seen, self.classes_).tolist()
-            self._grow(growth(places, seen.size, self.multiclass))
+            changes.append(growth(places, seen.size, self.multiclass))
+            size = changes[-1].shape[0]
         if self.budget is not None:
-            known = count_problems(seen.size, self.multiclass)
-            self._grow(np.eye(known, self._expansion.trials.size, dtype=np.int8))
+            changes.append(np.eye(count_problems(seen.size, self.multiclass), size, dtype=np.int8))
+        for change in changes:
+            self._expansion: Expansion = self._expansion.grow(change)
+            if "_memory" in self.__dict__:
+                self._memory: BudgetState = self._memory.grow(change)
         return self._expansion
 
-    def _grow(self, change: Array) -> None:
-        self._expansion: Expansion = self._expansion.grow(change)
-        if "_memory" in self.__dict__:
-            self._memory: BudgetState = self._memory.grow(change)
-
-    def _learn(
-        self,
-        job: KernelJob,
-        classes: Array,
-        before: tuple[int, int] = (0, 0),
-        after_trial: AfterTrial | None = None,
-    ) -> None:
-        """Train, and keep what was learned; `before` are the trials and mistakes of the stream so far."""
-        if self.budget is None:
-            if job.start.rows.size and "_memory" in self.__dict__:
-                raise self._other_budget()
-            expansion, record = run_dual(job)
-            self.__dict__.pop("_memory", None)
-        else:
+    def _learn(self, job: KernelJob, classes: Array, after_trial: AfterTrial | None = None) -> None:
+        """Train, and keep what was learned."""
+        budget = None
+        if self.budget is not None:
             budget = Budget(int(self.budget), self.budget_rule, float(self.residual), seed_of(self))
-            memory = self._memory_of(job.start, budget)
-            expansion, record, self._memory = run_budgeted(job, budget, memory, after_trial)
-        self._expansion, self.classes_ = expansion, classes
-        self.t_, self.mistakes_ = before[0] + record.trials, before[1] + sum(record.mistakes)
-        self._store(record)
+        memory: BudgetState | None = self.__dict__.pop("_memory", None)
+        if not job.start.rows.size:
+            memory = None
+        elif not continues(memory, budget):
+            raise InvalidInput(
+                f"budget={self.budget} and budget_rule={self.budget_rule!r} are not those that the model was trained "
+                "with. Fit again."
+            )
+        if budget is None:
+            self._expansion, record = run_dual(job)
+        else:
+            self._expansion, record, self._memory = run_budgeted(job, budget, memory, after_trial)
+        later = job.n_before > 0
+        once = not later or (self.run_.stop is Stop.CHUNK and self.run_.single_pass is not None)
+        self.classes_: Array = classes
+        self.t_: int = record.trials + (self.t_ if later else 0)
+        self.mistakes_: int = sum(record.mistakes) + (self.mistakes_ if later else 0)
+        if job.streams:  # rows of a stream that began without a fit were all seen once
+            record = replace(record, single_pass=(self.t_, self.mistakes_) if once else None)
+        elif job.start.rows.size:  # a warm start: the rows may be those of an earlier fit
+            record = replace(record, single_pass=None)
+        self.run_: Run = record
+        self.n_iter_, self.stop_reason_ = record.epochs, record.reason
         self._expose()
-
-    def _store(self, record: Run) -> None:
-        """Keep the record of a fit or of a chunk."""
-        self.run_, self.n_iter_, self.stop_reason_ = record, record.epochs, record.reason
 
     def _expose(self) -> None:
         """Set the attributes that show the expansion of the known classes."""
@@ -603,35 +612,9 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         self.dual_coef_, self.support_ = known.coef, known.rows
         self.support_vectors_ = np.empty((0, 0)) if _looks_up(self) else _to_show(known.vectors)
 
-    def _memory_of(self, start: Expansion, budget: Budget) -> BudgetState:
-        """Return what the rule of a budget keeps beside the expansion."""
-        fresh = BudgetState.empty(budget, start.trials.size)
-        if not start.rows.size:
-            return fresh
-        left: BudgetState | None = self.__dict__.get("_memory")
-        if left is None or left.rule != budget.rule or left.born.shape != fresh.born.shape:
-            raise self._other_budget()
-        return left
-
-    def _other_budget(self) -> InvalidInput:
-        return InvalidInput(
-            f"budget={self.budget} and budget_rule={self.budget_rule!r} are not those that the model was trained "
-            "with. Fit again."
-        )
-
     def _known(self) -> Expansion:
         """Return the expansion of the known classes, without the reserve class."""
-        every = self._expansion
-        problems = count_problems(self.classes_.size, self.multiclass)
-        if every.trials.size == problems:
-            return every
-        if "_memory" in self.__dict__:
-            return replace(every, coef=every.coef[:problems], trials=every.trials[:problems])
-        mine = every.log.problem < problems
-        used, slot = np.unique(every.log.slot[mine], return_inverse=True)
-        log = Log(slot, every.log.problem[mine], every.log.step[mine], every.log.trial[mine])
-        vectors = every.vectors if used.size == every.rows.size else every.vectors[used]
-        return Expansion(vectors, every.rows[used], every.coef[:problems, used], every.trials[:problems], log)
+        return self._expansion.known(count_problems(self.classes_.size, self.multiclass))
 
     @property
     def alpha_(self) -> Array:
@@ -659,12 +642,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
                 f"X has the similarities with {matrix.shape[1]} training rows, but the model was learned from row "
                 f"{np.max(vectors)}, too. Pass a column for each row of the fit."
             )
-        if chosen == "vote":
-            scores = vote(kernel, replace(known, vectors=vectors), objects)
-        elif chosen == "average":
-            scores = expand(kernel, vectors, objects, known.summed()) / np.maximum(known.trials, 1)[:, None]
-        else:
-            scores = expand(kernel, vectors, objects, known.coef)
+        scores = replace(known, vectors=vectors).scores(kernel, objects, chosen)
         return decision(scores.T, self.classes_.size, fitted.multiclass)
 
     @steady
@@ -716,7 +694,8 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         )
         known, count = count_problems(classes, self.multiclass), learned.rows.size
         # Without the coding matrix, which could be huge for a forged number of classes.
-        reserve = 0 if self.multiclass == "joint" or classes == 1 else classes if by_pairs(self.multiclass) else 1
+        none = self.budget is not None or self.multiclass == "joint" or classes == 1
+        reserve = 0 if none else classes if by_pairs(self.multiclass) else 1
         problems = learned.trials.size
         expect(problems in (known, known + reserve), f"the expansion has {problems} problems, not {known}. Fit again")
         learned.check()
@@ -727,7 +706,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         self._expose()
 
     def _check_arrays(self) -> None:
-        """Raise an error unless the loops can read the expansion: whoever has the model can replace it."""
+        """Raise an error unless the loops can read the expansion, which users can replace."""
         with refuse_replaced():
             self._expansion.check()
             size, rows = np.shape(self._expansion.vectors)[:1], self._expansion.rows.size

@@ -39,8 +39,7 @@ NEXT_STEPS = {
     "undecided": "allow more time (time_limit=None sets no limit), or pass fewer columns.",
 }
 WITHOUT_FIRTH = (
-    "the finite estimates are those in the limit. For the others merge levels, leave the column out, or fit with a "
-    "penalty."
+    "merge levels, leave the column out, or fit with a penalty; the finite estimates are those in the limit."
 )
 
 

@@ -26,6 +26,9 @@ Array = npt.NDArray[Any]
 # of the quantile: the step leaves an error of about its square.
 END = 1e-6
 MAX_TRIALS = 100
+# The largest change of a predictor, as a share of 1 + |predictor|, in a step along the path of a profile. With 1.0, one
+# of twelve completely separated data sets ended in a lesser maximum.
+STRIDE = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +158,7 @@ def firth(
             if found.point is not None:
                 profile = _Profile(found.likelihood, found.point, row)
                 lower[j], upper[j] = profile.end(-drop), profile.end(drop)
-                p_values[j] = chdtrc(1, profile.drop_at_zero() ** 2)
+                p_values[j] = chdtrc(1, profile.drop(profile.at(0.0, profile.peak)) ** 2)
     lost = [data.names[j] for j in basis.kept if not np.isfinite([lower[j], upper[j], p_values[j]]).all()]
     notes = _notes(data.names, basis, found)
     if found.point is not None and lost:
@@ -260,37 +263,44 @@ class _Profile:
         self.likelihood, self.peak, self.row = likelihood, peak, row
         self.estimate = float(row @ peak.theta)
 
-    def at(self, value: float, near: Point) -> Point | None:
-        """Return the best parameters with this value of the coefficient, searched from those with another."""
-        step = (value - self.row @ near.theta) * near.to_theta(near.tangent(self.row))
-        return maximise(self.likelihood, self.likelihood.at(near.theta + step), self.row)
+    def at(self, value: float, near: Point | None) -> Point | None:
+        """Return the best parameters with this value of the coefficient, or None if the search fails.
+
+        It follows the path of the best parameters from a point on it: from far off it could end in a lesser maximum.
+        """
+        for _ in range(MAX_TRIALS):
+            if near is None:
+                break
+            rest = value - float(self.row @ near.theta)
+            move = near.to_theta(near.tangent(self.row))
+            change = np.max(np.abs(self.likelihood.rows @ move) / (1.0 + np.abs(near.predictors))) * abs(rest)
+            if change <= STRIDE:
+                return maximise(self.likelihood, self.likelihood.at(near.theta + rest * move), self.row)
+            start = self.likelihood.at(near.theta + rest * STRIDE / change * move)
+            near = maximise(self.likelihood, start, self.row)
+        return None
 
     def drop(self, point: Point | None) -> float:
         """Return the square root of twice the drop below the maximum."""
         return math.nan if point is None else math.sqrt(max(2 * (self.peak.value - point.value), 0.0))
 
-    def drop_at_zero(self) -> float:
-        """Return the square root of twice the drop of a coefficient of zero; NaN if it cannot be computed."""
-        zero = self.likelihood.at(np.zeros_like(self.peak.theta))
-        return self.drop(self.at(0.0, self.peak) or maximise(self.likelihood, zero, self.row))
-
     def end(self, drop: float) -> float:
         """Return the value of the coefficient with this drop, above the estimate or, if negative, below it."""
         inside, outside = self.estimate, math.inf * drop
         tangent = self.peak.tangent(self.row)
-        value = self.estimate + drop / math.sqrt(tangent @ self.peak.curvature @ tangent)
+        curvature = max(tangent @ self.peak.curvature @ tangent, tangent @ tangent / 4)
+        value = self.estimate + drop / math.sqrt(curvature)
         near = self.peak
         for _ in range(MAX_TRIALS):
             point = self.at(value, near)
             found, target = self.drop(point), math.nan
             if point is not None:
-                near = point
                 slope = float(point.gradient @ point.tangent(self.row))
                 target = value - (abs(drop) - found) * found / slope if slope else math.nan
                 if abs(found - abs(drop)) <= END:
                     return target
-            if found < abs(drop):
-                inside = value
+            if point is not None and found < abs(drop):
+                inside, near = value, point
             else:  # or not to be computed so far out
                 outside = value
             if not min(inside, outside) < target < max(inside, outside):

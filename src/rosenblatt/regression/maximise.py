@@ -31,6 +31,11 @@ MAX_HALVINGS = 60
 # A fit has converged once a step changes no predictor by more than this share of 1 + |predictor|. Steps converge
 # quadratically, and the last one is taken.
 SETTLED = 1e-9
+# Where no row has a larger leverage, the second derivative of the penalty is left out of the steps: there are a few
+# more of them, and each is much cheaper if there are many columns.
+SMALL_LEVERAGE = 0.1
+# The largest such share of a step. Where the likelihood is nearly flat Newton's steps have any length.
+LONGEST = 5.0
 
 
 class Point(NamedTuple):
@@ -119,9 +124,10 @@ class Likelihood(NamedTuple):
             if self.penalised:
                 leverage = np.einsum("ij,ij->i", rows, rows)
                 score = score + 0.5 * moments.third * leverage
-                pairs = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
-                thirds = pairs.T @ (moments.third[:, None] * rows)
-                curvature += 0.5 * (thirds.T @ thirds - (rows * (moments.fourth * leverage)[:, None]).T @ rows)
+                if np.max(moments.variance * leverage) > SMALL_LEVERAGE:
+                    pairs = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
+                    thirds = pairs.T @ (moments.third[:, None] * rows)
+                    curvature += 0.5 * (thirds.T @ thirds - (rows * (moments.fourth * leverage)[:, None]).T @ rows)
                 penalty = float(np.log(diagonal).sum())
             gradient = rows.T @ score
         if not (np.isfinite(gradient).all() and np.isfinite(curvature).all()):
@@ -156,10 +162,11 @@ def maximise(likelihood: Likelihood, start: Point | None, fixed: Array | None = 
             break
         step = point.step(fixed)
         move = point.to_theta(step)
-        change = np.abs(likelihood.rows @ move) / (1.0 + np.abs(point.predictors))
-        if change.max(initial=0.0) <= SETTLED:
+        change = float(np.max(np.abs(likelihood.rows @ move) / (1.0 + np.abs(point.predictors)), initial=0.0))
+        if change <= SETTLED:
             return likelihood.at(point.theta + move)
-        point = _climb(likelihood, point, move, float(point.gradient @ step))
+        limit = min(1.0, LONGEST / change)
+        point = _climb(likelihood, point, limit * move, limit * float(point.gradient @ step))
     return None
 
 

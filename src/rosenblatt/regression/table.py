@@ -64,9 +64,9 @@ class EstimateTable:
         return as_frame(self.rows)
 
     def __str__(self) -> str:
-        """Return the table above the notes of the two fits."""
-        notes = dict.fromkeys(filter(None, f"{self.likelihood.note}\n{self.penalised.note}".split("\n")))
-        return as_text(self.rows, "\n".join(notes))
+        """Return the table above what the fits say beside it."""
+        notes = [self.penalised.note] if self.likelihood.converged else [self.likelihood.note, self.penalised.note]
+        return as_text(self.rows, "\n".join(dict.fromkeys(filter(None, notes))))
 
     def _repr_html_(self) -> str:
         head, *body = (
