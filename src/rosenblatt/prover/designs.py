@@ -43,6 +43,13 @@ STATSMODELS = {
     "MNLogit": "multinomial",
     "OrderedModel": "ordinal",
 }
+# Models and links of statsmodels whose estimates `rosenblatt.regression` has.
+CANONICAL = {("Logit", "NoneType"), ("Poisson", "NoneType"), ("Binomial", "Logit"), ("Poisson", "Log")}
+# Links of a GLM under which the likelihood is concave and rises towards its supremum where rows are separated.
+LINKS = {
+    "binomial": ("Logit", "Probit", "CLogLog", "LogLog", "Cauchy", "CDFLink"),
+    "poisson": ("Log",),
+}
 
 
 class Source(NamedTuple):
@@ -58,6 +65,7 @@ class Source(NamedTuple):
     note: str = ""
     weight: Array | None = None
     offset: Array | None = None
+    canonical: bool = True  # whether the link is the logit or, of counts, the logarithm of a Poisson mean
 
 
 class Design(NamedTuple):
@@ -168,12 +176,17 @@ def _of_statsmodels(model: Any) -> Source:
         raise InvalidInput(
             f"{kind} is not a model that certify knows. Pass one of {listed(sorted(STATSMODELS))}, or its data."
         )
+    link = type(getattr(getattr(model, "family", None), "link", None)).__name__
+    if link != "NoneType" and link not in LINKS[family]:
+        raise InvalidInput(
+            f"{kind} with the link {link} is not a model that certify knows. Pass one with {listed(LINKS[family])}."
+        )
     X, names = np.asarray(model.exog), tuple(map(str, model.exog_names[: model.exog.shape[1]]))
     constant = np.flatnonzero((X[0] == X).all(axis=0) & (X[0] != 0))[:1]
     columns = np.setdiff1d(np.arange(X.shape[1]), constant)
     dropped = np.asarray(getattr(model.data, "missing_row_idx", None) or [], np.int64)
     total = X.shape[0] + dropped.size
-    weight = np.asarray(getattr(model, "freq_weights", np.ones(X.shape[0])))
+    weight = np.ones(X.shape[0]) * getattr(model, "freq_weights", 1.0) * getattr(model, "var_weights", 1.0)
     used = np.flatnonzero(weight > 0)
     # statsmodels keeps the logarithm of an exposure.
     shifts = [np.asarray(v) for name in ("offset", "exposure") if (v := getattr(model, name, None)) is not None]
@@ -198,6 +211,7 @@ def _of_statsmodels(model: Any) -> Source:
         note=" ".join(filter(None, notes)),
         weight=weight[used] if (weight != 1).any() else None,
         offset=offset,
+        canonical=(kind, link) in CANONICAL,
     )
 
 

@@ -53,7 +53,8 @@ class Diagnosis:
         The verdict, with its proof.
     table : EstimateTable or None
         For each coefficient the maximum-likelihood estimate, finite or not, beside Firth's with its interval. None for
-        more than two classes, for ordered ones, and for large designs: these have `certificate.coefficients` only.
+        more than two classes, for ordered ones, for links other than logit and log, and for large designs: these have
+        `certificate.coefficients` only.
     """
 
     certificate: Certificate
@@ -206,7 +207,7 @@ def _table(certificate: Certificate, design: Design, level: float) -> EstimateTa
     """Return the estimates side by side; None for models that have no Firth estimates here, and for large designs."""
     source, signed = design.source, design.signed
     assert source is not None
-    if signed.classes > 2 or design.response == "ordered":
+    if signed.classes > 2 or design.response == "ordered" or not source.canonical:
         return None
     features = exact_table(source.X).matrix()
     n, columns = features.shape[0], features.shape[1] + signed.constant
