@@ -106,8 +106,10 @@ def certify(files: tuple[str, ...], **options: Any) -> None:
     check_targets((*files, options["model"]), output=output)
     with steps_shown("certify", f" (--time-limit {limit:g})", quiet=options.pop("quiet")):
         design = {"family": options.pop("family"), "fit_intercept": not options.pop("no_intercept")}
-        design |= _read(files, options)
-        certificate = decide(**design, margin=margin, exact=exact, time_limit=limit)
+        data, words = _read(files, options)
+        design |= data
+        wanted = False if words else None  # hundreds of words are no regression
+        certificate = decide(**design, margin=margin, coefficients=wanted, exact=exact, time_limit=limit)
         found = diagnosis_of(certificate, read_design(**design)) if certificate.estimates else None
     if output is not None:
         certificate.save(output)
@@ -145,7 +147,7 @@ def verify(context: click.Context, /, files: tuple[str, ...], certificate: str, 
     family, intercept = options.pop("family"), not options.pop("no_intercept")
     of_model = FAMILY_OF[claimed.response] in (None, family or FAMILY_OF[claimed.response])
     with steps_shown("verify", quiet=options.pop("quiet")):
-        design = _read(files, options)
+        design, _ = _read(files, options)
         design.pop("feature_names", None)  # names are not proved
         log.info("checking every claim")
         holds = of_model and (intercept or not claimed.intercept) and bool(check(claimed, **design))
@@ -160,12 +162,12 @@ def verify(context: click.Context, /, files: tuple[str, ...], certificate: str, 
 # ------------------------------------------------------------------------------------------------------------- reading
 
 
-def _read(files: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the data of files as arguments of `rosenblatt.certify`."""
+def _read(files: tuple[str, ...], options: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Return the data of files as arguments of `rosenblatt.certify`, and whether words are among the features."""
     formula, weight, missing = options.pop("formula"), options.pop("weight"), options.pop("missing")
     log.info("reading the files")
     if formula is not None:
-        return _read_frame(files, formula, weight, options) | {"missing": missing}
+        return _read_frame(files, formula, weight, options) | {"missing": missing}, False
     if weight is not None:
         options["columns"] = {weight: "weight"} | (options["columns"] or {})
     found = read_all(files, options.pop("model"), options)
@@ -177,13 +179,16 @@ def _read(files: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
     elif found.source.problems.missing and found.source.reading.columns:
         note("Missing values count as zero. To leave out their rows: --missing drop.")
     order = _in_order_of_file(found.names, found.source.reading) if found.names else None
-    return {
+    reading = found.source.reading
+    words = formats.ALL[reading.format].kind == "text" or any(column.kind == "text" for column in reading.columns)
+    data = {
         "X": found.X if order is None else found.X[:, order],
         "y": y,
         "feature_names": None if found.names is None or order is None else [found.names[j] for j in order],
         "sample_weight": found.weight,
         "missing": missing,
     }
+    return data, words
 
 
 def _in_order_of_file(names: list[str], reading: Reading) -> list[int]:
