@@ -423,7 +423,7 @@ class FileRows(NamedTuple):
     source: FileSource
 
 
-def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any]) -> FileRows:
+def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any], quiet: bool = False) -> FileRows:
     """Return the rows of files.
 
     Every name gets a column of its own, because two names that share one could hide a separation. Empty columns are
@@ -450,7 +450,7 @@ def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any])
     if not chunks:
         raise InvalidInput("The files have no rows. Pass files with at least one row.")
     source.problems = source.problems._replace(notes=tuple(dict.fromkeys((*notes, *source.problems.notes))))
-    report_problems(source, quiet=False)
+    report_problems(source, quiet)
     whole = joined(chunks)
     label, matrix = whole.label, whole.table.matrix()
     names = None if source.names is None else list(source.names)

@@ -104,7 +104,7 @@ def certify(files: tuple[str, ...], **options: Any) -> None:
     output, limit, as_json = options.pop("output"), options.pop("time_limit"), options.pop("as_json")
     margin, exact = not options.pop("no_margin"), options.pop("exact")
     check_targets((*files, options["model"]), output=output)
-    with steps_shown("certify", f" (--time-limit {limit:g})", quiet=options.pop("quiet")):
+    with steps_shown("certify", f" (--time-limit {limit:g})", quiet=options["quiet"]):
         design = {"family": options.pop("family"), "fit_intercept": not options.pop("no_intercept")}
         data, words = _read(files, options)
         design |= data
@@ -146,7 +146,7 @@ def verify(context: click.Context, /, files: tuple[str, ...], certificate: str, 
     claimed, as_json = Certificate.load(certificate), options.pop("as_json")
     family, intercept = options.pop("family"), not options.pop("no_intercept")
     of_model = FAMILY_OF[claimed.response] in (None, family or FAMILY_OF[claimed.response])
-    with steps_shown("verify", quiet=options.pop("quiet")):
+    with steps_shown("verify", quiet=options["quiet"]):
         design, _ = _read(files, options)
         design.pop("feature_names", None)  # names are not proved
         log.info("checking every claim")
@@ -165,19 +165,20 @@ def verify(context: click.Context, /, files: tuple[str, ...], certificate: str, 
 def _read(files: tuple[str, ...], options: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     """Return the data of files as arguments of `rosenblatt.certify`, and whether words are among the features."""
     formula, weight, missing = options.pop("formula"), options.pop("weight"), options.pop("missing")
+    quiet = options.pop("quiet")
     log.info("reading the files")
     if formula is not None:
-        return _read_frame(files, formula, weight, options) | {"missing": missing}, False
+        return _read_frame(files, formula, weight, options, quiet) | {"missing": missing}, False
     if weight is not None:
         options["columns"] = {weight: "weight"} | (options["columns"] or {})
-    found = read_all(files, options.pop("model"), options)
+    found = read_all(files, options.pop("model"), options, quiet)
     y = found.y
     if missing is not None:
         rows = _missing_rows(found, files)
         y = y.astype(object)
         y[rows] = None
     elif found.source.problems.missing and found.source.reading.columns:
-        note("Missing values count as zero. To leave out their rows: --missing drop.")
+        note("Missing values count as zero. To leave out their rows: --missing drop.", quiet)
     order = _in_order_of_file(found.names, found.source.reading) if found.names else None
     reading = found.source.reading
     words = formats.ALL[reading.format].kind == "text" or any(column.kind == "text" for column in reading.columns)
@@ -209,7 +210,9 @@ def _missing_rows(found: FileRows, files: tuple[str, ...]) -> list[int]:
     return [i for i, record in enumerate(records) if not names <= record.keys()]
 
 
-def _read_frame(files: tuple[str, ...], formula: str, weight: str | None, options: dict[str, Any]) -> dict[str, Any]:
+def _read_frame(
+    files: tuple[str, ...], formula: str, weight: str | None, options: dict[str, Any], quiet: bool
+) -> dict[str, Any]:
     """Return the columns of tables as arguments of `rosenblatt.certify` with a formula."""
     reject_options(["model"], "a formula says what the features are. Leave out one of the two.")
     others = [name for name in INPUT_NAMES if name not in (*FORMULA_INPUT, "date")]
@@ -217,14 +220,14 @@ def _read_frame(files: tuple[str, ...], formula: str, weight: str | None, option
     del options["model"]
     with seekable(list(files)) as paths:
         source = open_source(paths, labels="none", **take_input(options))
-        report_problems(source, quiet=False)
-        columns = _columns(source)
+        report_problems(source, quiet)
+        columns = _columns(source, quiet)
     if weight is not None and weight not in columns:
         raise InvalidInput(f"There is no column {weight!r} (--weight).{did_you_mean(weight, columns)}")
     return {"X": columns, "formula": formula, "sample_weight": None if weight is None else columns.pop(weight)}
 
 
-def _columns(source: FileSource) -> dict[str, Any]:
+def _columns(source: FileSource, quiet: bool) -> dict[str, Any]:
     """Return the columns of tables by their names: numbers, or text and None where it is missing."""
     own = source.reading.format
     if formats.ALL[own].kind != "table":
@@ -234,7 +237,7 @@ def _columns(source: FileSource) -> dict[str, Any]:
     if not rows:
         raise InvalidInput("The files have no rows. Pass files with at least one row.")
     if records.skipped:
-        note(f"Skipped {count(records.skipped, 'line')}.")
+        note(f"Skipped {count(records.skipped, 'line')}.", quiet)
     return {name: _column(name, [row.get(name) for row in rows], records) for name in records.names()}
 
 
