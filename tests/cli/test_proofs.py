@@ -187,3 +187,18 @@ def test_a_model_without_an_intercept_is_not_proved_by_one_with_it(table):
     out = table / "proof"
     run("certify", table / "or.csv", "-o", out)
     assert "does not prove" in run("verify", table / "or.csv", "--certificate", out, "--no-intercept", code=1).stdout
+
+
+def test_estimates_are_determined_or_left_out_as_asked(table):
+    assert "Firth" in run("certify", table / "or.csv").stdout
+    assert "Firth" not in run("certify", table / "or.csv", "--no-estimates").stdout
+    mails(table / "mails.csv", n=20)
+    arguments = "certify", table / "mails.csv", "--label", "kind"
+    assert "coefficient" not in run(*arguments).stdout
+    assert "coefficient" in run(*arguments, "--estimates").stdout
+
+
+def test_quiet_prints_the_answer_alone(people):
+    arguments = "certify", people / "first.csv", people / "second.csv", "--label", "ill"
+    assert run(*arguments).stderr
+    assert not run(*arguments, "--quiet").stderr

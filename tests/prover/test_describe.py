@@ -202,3 +202,12 @@ def test_text_in_a_column_is_refused_with_its_formula():
         certify(frame, [0, 1])
     with pytest.raises(InvalidInput, match="formula="):
         certify([["a", 1], ["b", 2]], [0, 1])
+
+
+def test_several_classes_may_separate_without_any_fitted_probability_of_one():
+    """Rows at 0 are of class a or b, rows at 1 of a or c: only c at 0 and b at 1 are ruled out."""
+    rows, labels = [[0], [0], [1], [1]], ["a", "b", "a", "c"]
+    certificate = certify(rows, labels, coefficients=True)
+    assert certificate.verdict == "quasi-separable"
+    assert certificate.extreme == ()
+    assert "some observations have a fitted probability of 0 for a class" in certificate.coefficients.summary()

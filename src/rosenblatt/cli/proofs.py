@@ -75,6 +75,11 @@ _design_options = together(
 )
 @option("--no-margin", is_flag=True, help="Do not look for the largest margin.")
 @option(
+    "--estimates/--no-estimates",
+    default=None,
+    help="Whether to determine the estimates of a regression; by default for data of moderate size without words.",
+)
+@option(
     "--exact",
     type=click.Choice(("binary", "decimal")),
     default="binary",
@@ -90,7 +95,7 @@ def certify(files: tuple[str, ...], **options: Any) -> None:
     """Decide whether data is linearly separable, with a proof.
 
     If the data is of moderate size, it also prints which coefficients of a regression have finite estimates, and
-    estimates for all of them. All rows are read into memory. rosenblatt verify and the stand-alone checker check the
+    estimates to report. All rows are read into memory. rosenblatt verify and the stand-alone checker check the
     certificate without trusting this command.
 
     \b
@@ -102,13 +107,13 @@ def certify(files: tuple[str, ...], **options: Any) -> None:
     from rosenblatt.regression.diagnosis import diagnosis_of
 
     output, limit, as_json = options.pop("output"), options.pop("time_limit"), options.pop("as_json")
-    margin, exact = not options.pop("no_margin"), options.pop("exact")
+    margin, exact, estimates = not options.pop("no_margin"), options.pop("exact"), options.pop("estimates")
     check_targets((*files, options["model"]), output=output)
     with steps_shown("certify", f" (--time-limit {limit:g})", quiet=options["quiet"]):
         design = {"family": options.pop("family"), "fit_intercept": not options.pop("no_intercept")}
         data, words = _read(files, options)
         design |= data
-        wanted = False if words else None  # hundreds of words are no regression
+        wanted = False if words and estimates is None else estimates  # hundreds of words are no regression
         certificate = decide(**design, margin=margin, coefficients=wanted, exact=exact, time_limit=limit)
         found = diagnosis_of(certificate, read_design(**design)) if certificate.estimates else None
     if output is not None:
@@ -117,6 +122,8 @@ def certify(files: tuple[str, ...], **options: Any) -> None:
         print_json(found.to_dict() if found else {"certificate": certificate.to_dict()})
         return
     click.echo(f"{certificate.proof}\n\n{found}" if found else str(certificate))
+    if not found and estimates is None and not words and certificate.separation.endswith("complete separation"):
+        click.echo("Which estimates of a regression are finite was not determined: --estimates, with more time.")
     if output is not None:
         click.echo(f"The certificate is in {output}.")
 
@@ -223,7 +230,8 @@ def _read_frame(
         report_problems(source, quiet)
         columns = _columns(source, quiet)
     if weight is not None and weight not in columns:
-        raise InvalidInput(f"There is no column {weight!r} (--weight).{did_you_mean(weight, columns)}")
+        hint = did_you_mean(weight, columns) or f" The columns are {tables.listed(list(columns))}."
+        raise InvalidInput(f"There is no column {weight!r} (--weight).{hint}")
     return {"X": columns, "formula": formula, "sample_weight": None if weight is None else columns.pop(weight)}
 
 

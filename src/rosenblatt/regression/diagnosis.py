@@ -90,7 +90,7 @@ class Diagnosis:
             return f"{certificate}\nNext: {self.next_step}"
         coefficients = certificate.coefficients
         lines = [f"{coefficients.summary()}\n\n{self.table}\n" if self.table else f"{coefficients}\n"]
-        if certificate.verdict == "quasi-separable":
+        if certificate.verdict == "quasi-separable" and certificate.extreme:
             lines.append(f"Separated rows: {some(map(str, certificate.extreme))}.")
         if certificate.reason and certificate.reason not in lines[0]:
             lines.append(certificate.reason)

@@ -256,7 +256,8 @@ def _describe_estimates(certificate: Certificate) -> str:
         label = f"{row['coefficient']} of {row['class']!r}" if "class" in row else str(row["coefficient"])
         kinds.setdefault(row["estimate"], []).append(label)
     found = "; ".join(f"{estimate}: {some(names)}" for estimate, names in kinds.items())
-    rows = f" These are {some(map(str, certificate.extreme))}." if certificate.verdict == "quasi-separable" else ""
+    quasi = certificate.verdict == "quasi-separable" and certificate.extreme
+    rows = f" These are {some(map(str, certificate.extreme))}." if quasi else ""
     summary = table.summary()
     model = MODELS.get(certificate.response, "logistic regression")
     return f"For a {model} this is {summary[0].lower()}{summary[1:]}{rows}\nEstimates: {found}."
@@ -327,6 +328,8 @@ class Coefficients(NamedTuple):
         if self.separation == "overlap":
             return "Overlap: the likelihood has a maximum."
         where = f"{self.extreme} observation{'s have' if self.extreme != 1 else ' has'} a fitted {self.limit}"
+        if not self.extreme:  # of several classes, some of which stay possible for every observation
+            where = "some observations have a fitted probability of 0 for a class"
         return f"{self.separation.capitalize()}: the likelihood has no maximum; in the limit {where}."
 
     def _repr_html_(self) -> str:

@@ -244,7 +244,7 @@ def proved_claims(
     def add(what: str, found: Callable[[], dict[str, Any]]) -> str:
         """Add claims that pass their verification; return the reason if time or space did not suffice for them."""
         try:
-            log.info("searching for the %s", what)
+            log.info("%s", what)  # until a step of it has a name of its own
             more = claims | found()
             log.info("verifying the %s", what)
             confirmed(draft(signed, classes, **more), signed, what)

@@ -18,6 +18,7 @@ that there is none (Gordan 1873).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
@@ -77,6 +78,8 @@ from rosenblatt.prover.search.witness import (
 
 Array = npt.NDArray[Any]
 
+log = logging.getLogger(__name__)
+
 
 def verdict_claims(signed: SignedRows, deadline: Deadline) -> dict[str, Any]:
     """Return the fields of a certificate on the verdict: the verdict itself and its witnesses."""
@@ -87,11 +90,13 @@ def verdict_claims(signed: SignedRows, deadline: Deadline) -> dict[str, Any]:
     if zero.size:
         return _claims_beside_zero_rows(signed, zero, deadline)
     rows = CompactRows(signed)
+    log.info("searching for a separator")
     witness, narrow = _start(rows.signed, deadline)
     if witness is None:
         return {"verdict": "undecided", "reason": _too_large(rows.signed)}
     if witness.w is not None:
         return {"verdict": "separable", "vector": _simplest(signed, rows.to_weights(witness.w))}
+    log.info("searching for a weak separator")
     found = reduce(rows.signed, witness, deadline, narrow)
     if not rows.same:
         weak = None if found.weak is None else rows.to_weights(found.weak)
