@@ -112,11 +112,12 @@ def read_design(
 def _source(
     X: Any, y: Any, formula: str | None, family: str | None, intercept: bool, missing: str | None, model: Any
 ) -> Source:
-    if hasattr(getattr(X, "model", X), "exog"):
+    frame = hasattr(X, "columns")  # whose columns may have any names
+    if not frame and hasattr(getattr(X, "model", X), "exog"):
         if y is not None or formula is not None or model is not None:
             raise InvalidInput("A model of statsmodels has its own data. Pass it alone.")
         return _of_statsmodels(getattr(X, "model", X))
-    if hasattr(X, "predict") and hasattr(X, "fit"):
+    if not frame and hasattr(X, "predict") and hasattr(X, "fit"):
         raise InvalidInput(
             f"{type(X).__name__} does not keep its data. Pass certify(X, y, model=...) with the data it was fitted on."
         )
@@ -131,7 +132,7 @@ def _source(
     names = column_names(X)
     if model is not None:
         X, names, intercept = _of_estimator(model, X, names)
-    n = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
+    n = X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else 0
     return Source(X, y, names, family, intercept, np.arange(n), n)
 
 
@@ -263,7 +264,7 @@ def _missing(values: Any) -> Array:
 def _is_absent(value: Any) -> bool:
     try:
         return value is None or value is np.ma.masked or bool(value != value)
-    except TypeError:  # the NA of pandas is neither equal to itself nor different
+    except (TypeError, ArithmeticError):  # the NA of pandas, and signalling decimals, refuse to be compared
         return True
 
 
