@@ -379,8 +379,8 @@ def _ordered(source: Source, decimal: bool) -> Design:
     levels = _levels(source.y)
     X, above = against_thresholds(source.X, source.y, order=levels)
     labels = as_labels(source.y, len(source.rows))[0].tolist() if levels is None else list(levels)
-    names = column_names(X) or source.names
-    if names and len(names) < X.shape[1]:
+    names = column_names(X) or source.names or tuple(f"x{j}" for j in range(X.shape[1] - max(len(labels) - 2, 0)))
+    if len(names) < X.shape[1]:
         names += tuple(f"threshold {a}|{b}" for a, b in pairwise(labels[1:]))
     inner = [1 + (0 < labels.index(v) < len(labels) - 1) for v in np.asarray(source.y).reshape(-1).tolist()]
     rows = np.repeat(source.rows, inner)

@@ -34,9 +34,7 @@ NEXT_STEPS = {
     "more iterations.",
     "undecided": "allow more time (time_limit=None sets no limit), or pass fewer columns.",
 }
-WITHOUT_FIRTH = (
-    "merge levels, leave the column out, or fit with a penalty; the finite estimates are those in the limit."
-)
+WITHOUT_FIRTH = "merge levels, leave columns out, or fit with a penalty; finite estimates are those in the limit."
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +83,7 @@ class Diagnosis:
             return f"{certificate}\nNext: {self.next_step}"
         coefficients = certificate.coefficients
         lines = [f"{coefficients.summary()}\n\n{self.table}\n" if self.table else f"{coefficients}\n"]
-        if certificate.verdict == "quasi-separable":
+        if certificate.verdict == "quasi-separable" and certificate.extreme:
             lines.append(f"Separated rows: {some(map(str, certificate.extreme))}.")
         if certificate.reason and certificate.reason not in lines[0]:
             lines.append(certificate.reason)
