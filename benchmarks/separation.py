@@ -54,7 +54,7 @@ def theirs(X: Array, y: Array) -> list[bool]:
     return finite
 
 
-@case("which estimates are finite, 300 sets of 60 x 2 in units, thousands and millions")
+@case("which estimates are finite, 300 sets of 60 x 2 in units, thousands and millions", alone=True)
 def units(bench: Bench) -> Iterator[Yield]:
     """Count wrong answers, and compare times."""
     answer: dict[str, Callable[[Array, Array], list[bool]]] = {OURS: ours}

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput, MissingExtra
+from rosenblatt.text import did_you_mean, listed
 
 Array = npt.NDArray[Any]
 
@@ -61,17 +62,24 @@ def design(data: Any, y: Any, formula: Any) -> FormulaData:
     labels, features = (side.strip() for side in formula.split("~"))
     pair = re.fullmatch(r"cbind\((.*),(.*)\)", labels)
     labels = f"{pair[1].strip()} + {pair[2].strip()}" if pair else labels
+    known: list[str] = []
+    unknown: list[str] = []
     try:
         frame = data.to_pandas() if hasattr(data, "to_pandas") else pd.DataFrame(data)
         frame = frame.reset_index(drop=True)
         parsed = Formula(f"{labels} ~ {features}")
         variables = [name for name in frame.columns if name in parsed.required_variables]
+        known = list(map(str, frame.columns))
+        unknown = sorted(set(map(str, parsed.required_variables)) - set(known))
         used = np.flatnonzero(frame[variables].notna().all(axis=1))
         frame = frame.iloc[used]
         X = parsed.rhs.get_model_matrix(frame, na_action="raise")
         target = frame[labels] if labels in variables else parsed.lhs.get_model_matrix(frame, na_action="raise")
     except Exception as error:  # formulaic raises many kinds of errors, some from the data frame
         fault = (str(error).splitlines() or [type(error).__name__])[0]
+        if unknown:
+            hint = did_you_mean(unknown[0], known) or f" The columns are {listed(known)}."
+            fault = f"there is no column {listed(unknown)}.{hint}"
         raise InvalidInput(
             f"The formula {formula!r} does not match the data: {fault} Correct the formula or the data."
         ) from None

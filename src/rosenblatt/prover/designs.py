@@ -27,7 +27,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.prover.exact.numbers import exact_table
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.transforms import against_thresholds
-from rosenblatt.text import count, listed
+from rosenblatt.text import count, listed, short_repr
 
 Array = npt.NDArray[Any]
 Label = int | float | str | bool | None
@@ -42,6 +42,13 @@ STATSMODELS = {
     **dict.fromkeys(("Poisson", "NegativeBinomial", "GeneralizedPoisson"), "poisson"),
     "MNLogit": "multinomial",
     "OrderedModel": "ordinal",
+}
+# Models and links of statsmodels whose estimates `rosenblatt.regression` has.
+CANONICAL = {("Logit", "NoneType"), ("Poisson", "NoneType"), ("Binomial", "Logit"), ("Poisson", "Log")}
+# Links of a GLM under which the likelihood is concave and rises towards its supremum where rows are separated.
+LINKS = {
+    "binomial": ("Logit", "Probit", "CLogLog", "LogLog", "Cauchy", "CDFLink"),
+    "poisson": ("Log",),
 }
 
 
@@ -58,6 +65,7 @@ class Source(NamedTuple):
     note: str = ""
     weight: Array | None = None
     offset: Array | None = None
+    canonical: bool = True  # whether the link is the logit or, of counts, the logarithm of a Poisson mean
 
 
 class Design(NamedTuple):
@@ -92,6 +100,7 @@ def read_design(
     missing: str | None = None,
     sample_weight: Any = None,
     model: Any = None,
+    feature_names: Sequence[str] | None = None,
     decimal: bool = False,
 ) -> Design:
     """Return the samples of a model; see `rosenblatt.certify` for the parameters."""
@@ -102,6 +111,7 @@ def read_design(
     if not isinstance(fit_intercept, bool | np.bool_):
         raise InvalidInput(f"fit_intercept={fit_intercept!r:.60} is neither True nor False. Pass one of the two.")
     source = _source(X, y, formula, family, bool(fit_intercept), missing, model)
+    source = source if feature_names is None else _renamed(source, tuple(map(str, feature_names)))
     source = _used(source, missing or "raise", sample_weight)
     return _samples(source, decimal)
 
@@ -132,8 +142,32 @@ def _source(
     names = column_names(X)
     if model is not None:
         X, names, intercept = _of_estimator(model, X, names)
-    n = X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else 0
+    _refuse_text(X, names)
+    X = as_csr(X) if sp.issparse(X) else X  # refuses shapes that are not true
+    shape = getattr(X, "shape", None)
+    n = shape[0] if shape else len(X) if shape is None and hasattr(X, "__len__") else exact_table(X).shape[0]
     return Source(X, y, names, family, intercept, np.arange(n), n)
+
+
+def _renamed(source: Source, names: tuple[str, ...]) -> Source:
+    shape = np.shape(source.X)
+    if len(shape) == 2 and len(names) != shape[1]:
+        raise InvalidInput(f"There are {len(names)} feature_names for {count(shape[1], 'feature')}. Pass one for each.")
+    return source._replace(names=names)
+
+
+def _refuse_text(X: Any, names: tuple[str, ...]) -> None:
+    """Raise an error for the first column of a data frame that has text."""
+    for name in names if hasattr(X, "dtypes") else ():
+        values = np.asarray(X[name])
+        text = (
+            [v for v in values.tolist() if isinstance(v, str)] if values.ndim == 1 and values.dtype.kind in "OU" else []
+        )
+        if text:
+            raise InvalidInput(
+                f'X has text in the column {name!r}, as {short_repr(text[0])}. Pass formula="y ~ {name}" with the '
+                "data frame for categories, or one-hot encode them; convert text of numbers with astype."
+            )
 
 
 def _of_statsmodels(model: Any) -> Source:
@@ -144,12 +178,17 @@ def _of_statsmodels(model: Any) -> Source:
         raise InvalidInput(
             f"{kind} is not a model that certify knows. Pass one of {listed(sorted(STATSMODELS))}, or its data."
         )
+    link = type(getattr(getattr(model, "family", None), "link", None)).__name__
+    if link != "NoneType" and link not in LINKS[family]:
+        raise InvalidInput(
+            f"{kind} with the link {link} is not a model that certify knows. Pass one with {listed(LINKS[family])}."
+        )
     X, names = np.asarray(model.exog), tuple(map(str, model.exog_names[: model.exog.shape[1]]))
     constant = np.flatnonzero((X[0] == X).all(axis=0) & (X[0] != 0))[:1]
     columns = np.setdiff1d(np.arange(X.shape[1]), constant)
     dropped = np.asarray(getattr(model.data, "missing_row_idx", None) or [], np.int64)
     total = X.shape[0] + dropped.size
-    weight = np.asarray(getattr(model, "freq_weights", np.ones(X.shape[0])))
+    weight = np.ones(X.shape[0]) * getattr(model, "freq_weights", 1.0) * getattr(model, "var_weights", 1.0)
     used = np.flatnonzero(weight > 0)
     # statsmodels keeps the logarithm of an exposure.
     shifts = [np.asarray(v) for name in ("offset", "exposure") if (v := getattr(model, name, None)) is not None]
@@ -174,6 +213,7 @@ def _of_statsmodels(model: Any) -> Source:
         note=" ".join(filter(None, notes)),
         weight=weight[used] if (weight != 1).any() else None,
         offset=offset,
+        canonical=(kind, link) in CANONICAL,
     )
 
 
@@ -201,9 +241,10 @@ def _used(source: Source, missing: str, sample_weight: Any) -> Source:
     weight = as_weights(sample_weight, source.total)
     keep = weight[source.rows] > 0 if weight.size else np.ones(source.rows.size, bool)
     weightless = int((~keep).sum())
-    empty = _missing(source.X) | _missing(source.y)
-    if empty.shape != keep.shape:  # rows and labels of different number: `as_labels` says so
+    both = _missing(source.X), _missing(source.y)
+    if any(one.shape != keep.shape for one in both):  # rows and labels of different number: `as_labels` says so
         return source
+    empty = both[0] | both[1]
     if missing == "raise" and (empty & keep).any():
         raise _missing_rows(source.rows[empty & keep])
     lost = int((empty & keep).sum())

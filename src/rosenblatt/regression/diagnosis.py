@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -20,6 +22,8 @@ from rosenblatt.regression.fits import firth, maximum_likelihood
 from rosenblatt.regression.table import EstimateTable
 
 Array = npt.NDArray[Any]
+
+log = logging.getLogger(__name__)
 
 # Rows times cubed columns up to which Firth's estimates are computed: each interval takes some fits. Measured: 2,000
 # rows of 20 columns take some seconds.
@@ -47,7 +51,8 @@ class Diagnosis:
         The verdict, with its proof.
     table : EstimateTable or None
         For each coefficient the maximum-likelihood estimate, finite or not, beside Firth's with its interval. None for
-        more than two classes, for ordered ones, and for large designs: these have `certificate.coefficients` only.
+        more than two classes, for ordered ones, for links other than logit and log, and for large designs: these have
+        `certificate.coefficients` only.
     """
 
     certificate: Certificate
@@ -113,6 +118,7 @@ def diagnose(
     missing: str | None = None,
     sample_weight: Any = None,
     model: Any = None,
+    feature_names: Sequence[str] | None = None,
     level: float = 0.95,
     exact: str = "binary",
     time_limit: float | None = TIME_LIMIT,
@@ -121,7 +127,7 @@ def diagnose(
 
     Parameters
     ----------
-    X, y, formula, family, fit_intercept, missing, sample_weight, model
+    X, y, formula, family, fit_intercept, missing, sample_weight, model, feature_names
         The regression, as for `certify`: a model or the results of statsmodels alone; rows and responses; or a data
         frame with a formula.
     level : float
@@ -153,10 +159,16 @@ def diagnose(
         "missing": missing,
         "sample_weight": sample_weight,
         "model": model,
+        "feature_names": feature_names,
     }
     certificate = certify(X, y, margin=False, coefficients=True, exact=exact, time_limit=time_limit, **options)
-    table = _table(certificate, read_design(X, y, **options), level) if certificate.estimates else None
-    return Diagnosis(certificate, table)
+    return diagnosis_of(certificate, read_design(X, y, **options), level)
+
+
+def diagnosis_of(certificate: Certificate, design: Design, level: float = 0.95) -> Diagnosis:
+    """Return the diagnosis of a design whose certificate is known."""
+    log.info("estimating by Firth's likelihood")
+    return Diagnosis(certificate, _table(certificate, design, level) if certificate.estimates else None)
 
 
 def is_separated(X: Any, y: Any = None, *, time_limit: float | None = TIME_LIMIT, **options: Any) -> bool:
@@ -169,7 +181,8 @@ def is_separated(X: Any, y: Any = None, *, time_limit: float | None = TIME_LIMIT
     X, y, time_limit
         As for `certify`.
     **options
-        `formula`, `family`, `fit_intercept`, `missing`, `sample_weight`, `model` and `exact`, as for `certify`.
+        `formula`, `family`, `fit_intercept`, `missing`, `sample_weight`, `model`, `feature_names` and `exact`, as for
+        `certify`.
 
     Raises
     ------
@@ -192,7 +205,7 @@ def _table(certificate: Certificate, design: Design, level: float) -> EstimateTa
     """Return the estimates side by side; None for models that have no Firth estimates here, and for large designs."""
     source, signed = design.source, design.signed
     assert source is not None
-    if signed.classes > 2 or design.response == "ordered":
+    if signed.classes > 2 or design.response == "ordered" or not source.canonical:
         return None
     features = exact_table(source.X).matrix()
     n, columns = features.shape[0], features.shape[1] + signed.constant

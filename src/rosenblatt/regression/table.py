@@ -63,15 +63,20 @@ class EstimateTable:
         """Return the table as a pandas data frame."""
         return as_frame(self.rows)
 
+    @property
+    def note(self) -> str:
+        """What the fits say about their estimates; empty if there is nothing."""
+        notes = [self.penalised.note] if self.likelihood.converged else [self.likelihood.note, self.penalised.note]
+        return "\n".join(dict.fromkeys(filter(None, notes)))
+
     def __str__(self) -> str:
         """Return the table above what the fits say beside it."""
-        notes = [self.penalised.note] if self.likelihood.converged else [self.likelihood.note, self.penalised.note]
-        return as_text(self.rows, "\n".join(dict.fromkeys(filter(None, notes))))
+        return as_text(self.rows, self.note)
 
     def _repr_html_(self) -> str:
         head, *body = (
             "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
-            for tag, row in zip(["th", *["td"] * len(self.kinds)], _cells(self.rows), strict=True)
+            for tag, row in zip(["th", *["td"] * len(self.kinds)], as_cells(self.rows), strict=True)
         )
         return (
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in body)}</tbody></table>"
@@ -89,13 +94,14 @@ def as_frame(rows: Rows) -> Any:
 
 def as_text(rows: Rows, note: str = "") -> str:
     """Return rows of a table as text, above a note."""
-    cells = _cells(rows)
+    cells = as_cells(rows)
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
     return "\n".join([*lines, *([note] if note else [])])
 
 
-def _cells(rows: Rows) -> list[list[str]]:
+def as_cells(rows: Rows) -> list[list[str]]:
+    """Return the heading and the rows of a table as text."""
     return [list(rows[0]), *([_shown(value) for value in row.values()] for row in rows)]
 
 

@@ -241,6 +241,11 @@ class Certificate:
             raise InvalidInput(f"{path} is not a certificate: {error}. Pass a file written by save.") from None
         return cls.from_dict(data)
 
+    @property
+    def proof(self) -> str:
+        """The verdict and what proves it, in words, without the estimates."""
+        return describe.describe_proof(self)
+
     def __str__(self) -> str:
         """Describe the proof in words."""
         return describe.describe(self)
