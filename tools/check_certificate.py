@@ -97,6 +97,8 @@ def sample(c, i, responses):  # the samples that a row makes: the class of each,
     return [(0, [])] * (down > 0) + [(1, [])] * (up > 0)
 
 def samples(c, values, exact, responses):  # in place of the rows, where these are not the samples themselves
+    need(bool(c["levels"]) == (c["response"] == "ordered"), "levels are those of ordered responses")
+    need(c["rows"] != list(range(len(values))), "rows is empty if each row is a sample")
     rows = c["rows"] or list(range(len(values)))
     need(all(0 <= i < len(values) for i in rows), "rows has a row that is not there")
     if c["response"] == "labels":

@@ -210,4 +210,4 @@ def test_several_classes_may_separate_without_any_fitted_probability_of_one():
     certificate = certify(rows, labels, coefficients=True)
     assert certificate.verdict == "quasi-separable"
     assert certificate.extreme == ()
-    assert "some observations have a fitted probability of 0 for a class" in certificate.coefficients.summary()
+    assert "some fitted probabilities are 0" in certificate.coefficients.summary()

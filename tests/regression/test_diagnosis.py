@@ -89,3 +89,15 @@ def test_one_bit_is_the_verdict():
         is_separated(np.random.default_rng(0).normal(size=(300, 60)), np.arange(300) % 2, time_limit=1e-9)
     with pytest.raises(InvalidInput):
         is_separated([[1], [2]], [0, 1], family="gamma")
+
+
+def test_of_several_classes_some_may_become_impossible_where_no_row_is_decided():
+    diagnosis = diagnose([[1, 0], [2, 1], [3, 0], [2, 0], [1, 1]], ["a", "b", "c", "b", "a"], fit_intercept=False)
+    assert diagnosis.certificate.extreme == ()
+    assert "some fitted probabilities are 0" in str(diagnosis)
+    assert "Separated rows" not in str(diagnosis)
+
+
+def test_ordered_models_name_their_thresholds():
+    rows = diagnose([[1], [2], [3], [2]], ["a", "b", "c", "b"], family="ordinal").to_frame()
+    assert rows["coefficient"].tolist() == ["intercept", "x0", "threshold b|c"]

@@ -122,11 +122,12 @@ def read_design(
 def _source(
     X: Any, y: Any, formula: str | None, family: str | None, intercept: bool, missing: str | None, model: Any
 ) -> Source:
-    if hasattr(getattr(X, "model", X), "exog"):
+    frame = hasattr(X, "columns")  # whose columns may have any names
+    if not frame and hasattr(getattr(X, "model", X), "exog"):
         if y is not None or formula is not None or model is not None:
             raise InvalidInput("A model of statsmodels has its own data. Pass it alone.")
         return _of_statsmodels(getattr(X, "model", X))
-    if hasattr(X, "predict") and hasattr(X, "fit"):
+    if not frame and hasattr(X, "predict") and hasattr(X, "fit"):
         raise InvalidInput(
             f"{type(X).__name__} does not keep its data. Pass certify(X, y, model=...) with the data it was fitted on."
         )
@@ -142,6 +143,7 @@ def _source(
     if model is not None:
         X, names, intercept = _of_estimator(model, X, names)
     _refuse_text(X, names)
+    X = as_csr(X) if sp.issparse(X) else X  # refuses shapes that are not true
     shape = getattr(X, "shape", None)
     n = shape[0] if shape else len(X) if shape is None and hasattr(X, "__len__") else exact_table(X).shape[0]
     return Source(X, y, names, family, intercept, np.arange(n), n)
@@ -303,7 +305,7 @@ def _missing(values: Any) -> Array:
 def _is_absent(value: Any) -> bool:
     try:
         return value is None or value is np.ma.masked or bool(value != value)
-    except TypeError:  # the NA of pandas is neither equal to itself nor different
+    except (TypeError, ArithmeticError):  # the NA of pandas, and signalling decimals, refuse to be compared
         return True
 
 
@@ -418,8 +420,8 @@ def _ordered(source: Source, decimal: bool) -> Design:
     levels = _levels(source.y)
     X, above = against_thresholds(source.X, source.y, order=levels)
     labels = as_labels(source.y, len(source.rows))[0].tolist() if levels is None else list(levels)
-    names = column_names(X) or source.names
-    if names and len(names) < X.shape[1]:
+    names = column_names(X) or source.names or tuple(f"x{j}" for j in range(X.shape[1] - max(len(labels) - 2, 0)))
+    if len(names) < X.shape[1]:
         names += tuple(f"threshold {a}|{b}" for a, b in pairwise(labels[1:]))
     inner = [1 + (0 < labels.index(v) < len(labels) - 1) for v in np.asarray(source.y).reshape(-1).tolist()]
     rows = np.repeat(source.rows, inner)

@@ -38,9 +38,7 @@ NEXT_STEPS = {
     "more iterations.",
     "undecided": "allow more time (time_limit=None sets no limit), or pass fewer columns.",
 }
-WITHOUT_FIRTH = (
-    "merge levels, leave the column out, or fit with a penalty; the finite estimates are those in the limit."
-)
+WITHOUT_FIRTH = "merge levels, leave columns out, or fit with a penalty; finite estimates are those in the limit."
 
 
 @dataclass(frozen=True, eq=False)

@@ -328,8 +328,8 @@ class Coefficients(NamedTuple):
         if self.separation == "overlap":
             return "Overlap: the likelihood has a maximum."
         where = f"{self.extreme} observation{'s have' if self.extreme != 1 else ' has'} a fitted {self.limit}"
-        if not self.extreme:  # of several classes, some of which stay possible for every observation
-            where = "some observations have a fitted probability of 0 for a class"
+        if not self.extreme:  # of several classes only some become impossible
+            where = "some fitted probabilities are 0"
         return f"{self.separation.capitalize()}: the likelihood has no maximum; in the limit {where}."
 
     def _repr_html_(self) -> str:

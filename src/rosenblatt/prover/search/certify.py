@@ -14,7 +14,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import combinations
 from numbers import Real
 from typing import Any
@@ -26,7 +25,7 @@ from rosenblatt.prover.certificates.certificate import Certificate, draft, issue
 from rosenblatt.prover.certificates.certificate_json import ARITHMETICS
 from rosenblatt.prover.certificates.describe import NO_ESTIMATES
 from rosenblatt.prover.certificates.verify import confirmed
-from rosenblatt.prover.designs import Design, read_design
+from rosenblatt.prover.designs import read_design
 from rosenblatt.prover.exact.clock import TIME_LIMIT, Deadline, OutOfTime
 from rosenblatt.prover.exact.numbers import some_rows
 from rosenblatt.prover.exact.signed_rows import SignedRows
@@ -153,8 +152,7 @@ def certify(
         if formula is not None or model is not None:
             raise InvalidInput(f"kernel={kernel!r} goes with X and y alone. Leave out the formula and the model.")
         X = monomials(X, 2 if kernel == "quadratic" else degree, decimal=decimal)
-    given = partial(
-        read_design,
+    design = read_design(
         X,
         y,
         formula=formula,
@@ -164,19 +162,15 @@ def certify(
         sample_weight=sample_weight,
         model=model,
         feature_names=feature_names,
+        decimal=decimal,
     )
-    design = given(decimal=decimal)
     if kernel == "rbf":
         return _certify_gaussian(design.signed, design.classes, deadline)
     margin = margin and design.response == "labels"  # of other samples it has no meaning
     claims = proved_claims(
         design.signed, design.classes, margin, deadline, coefficients=coefficients, names=design.names
     )
-    notes = [claims.get("reason", ""), design.note]
-    if claims["verdict"] != "undecided" and worthwhile(design.signed, bool(design.names)):
-        log.info("looking for rounding errors in the columns")
-        notes.append(_rounding_notes(design, given, claims["verdict"], deadline))
-    claims["reason"] = " ".join(filter(None, notes))
+    claims["reason"] = f"{claims.get('reason', '')} {design.note}".strip()
     return issue(design.signed, design.classes, **design.fields, **claims)
 
 
@@ -271,16 +265,13 @@ def proved_claims(
             if fault:  # the other claims stand without it
                 why = fault if coefficients else f"by default it may take {own.seconds:.2g} seconds"
                 claims["reason"] = f"{claims.get('reason', '')} {NO_ESTIMATES}: {why}.".lstrip()
+        if coefficients is not False and worthwhile(signed, bool(names)):
+            log.info("looking for rounding errors in the columns")
+            own = Deadline(min(limits.FREE_SECONDS, deadline.left))
+            with suppress(OutOfTime, TooLarge), own:
+                note = rounding_notes(signed, claims["verdict"], names)
+                claims["reason"] = f"{claims.get('reason', '')} {note}".strip()
     return claims
-
-
-def _rounding_notes(design: Design, read: Callable[..., Design], verdict: str, deadline: Deadline) -> str:
-    """Return how rounding errors in the data change the verdict, if the little time that this may take suffices."""
-    named = bool(design.names) and design.signed.arithmetic == "binary"
-    own = Deadline(min(limits.FREE_SECONDS, deadline.left))
-    with np.errstate(all="ignore"), suppress(OutOfTime, TooLarge, InvalidInput), own:
-        return rounding_notes(design.signed, read(decimal=True).signed if named else None, verdict, design.names)
-    return ""
 
 
 def _undecided(fault: str) -> str:

@@ -28,10 +28,10 @@ Array = npt.NDArray[Any]
 ROUNDED_SHARE = 1e-11
 
 
-def rounding_notes(signed: SignedRows, decimal: SignedRows | None, verdict: str, names: Sequence[str]) -> str:
+def rounding_notes(signed: SignedRows, verdict: str, names: Sequence[str]) -> str:
     """Return what changes the verdict if rounding errors are taken away; empty if nothing does.
 
-    `decimal` has the same rows with floats read as decimals; None to leave that question out.
+    The other reading of floats takes another search, and is tried on columns with names only.
     """
     notes = []
     near = nearly_dependent(signed)
@@ -44,7 +44,10 @@ def rounding_notes(signed: SignedRows, decimal: SignedRows | None, verdict: str,
         notes.append(f"Up to rounding, {columns} {verb} on earlier columns; read exactly, {pronoun} not.")
         if found:
             notes.append(f"Without {columns} the verdict is {SEPARATIONS[found]}.")
-    found = _verdict(decimal) if decimal is not None else verdict
+    found = verdict
+    if names and signed.arithmetic == "binary" and signed.table.dtype == np.float64:
+        intercept = bool(signed.constant)
+        found = _verdict(SignedRows(signed.table, signed.label, signed.classes, decimal=True, intercept=intercept))
     if found not in (verdict, ""):
         notes.append(f'Read as decimals (exact="decimal") the verdict is {SEPARATIONS[found]}.')
     return " ".join(notes)
