@@ -388,7 +388,32 @@ def test_bad_objects_get_a_sentence():
         KernelPerceptron(class_weight="balanced").partial_fit(*IRIS)
 
 
-@pytest.mark.parametrize("later", [{"budget": None}, {"budget": 7}, {"budget_rule": "projectron"}])
+@pytest.mark.parametrize("kind", ["array", "sparse", "object"])
+@pytest.mark.parametrize("options", [{}, {"budget": 6}, {"budget": 6, "budget_rule": "random"}])
+def test_one_row_is_predicted_and_learned_like_a_block_of_one(kind, options):
+    rows = np.random.default_rng(0).integers(-3, 4, (40, 3)).astype(float)
+    y = np.where(rows[:, 0] * rows[:, 1] > 0, "same", "other")
+    one_row = {
+        "array": rows.__getitem__,
+        "sparse": lambda i: sp.csr_array(rows[[i]]),
+        "object": lambda i: tuple(rows[i]),
+    }
+    block_of = {"array": lambda i: rows[[i]], "sparse": one_row["sparse"], "object": lambda i: [tuple(rows[i])]}
+    kernel = "rbf" if kind != "object" else lambda a, b: float((1 + np.dot(a, b)) ** 2)
+    one, block = (KernelPerceptron(kernel=kernel, gamma=0.5, **options) for _ in range(2))
+    assert one.predict_one(one_row[kind](0)) is None
+    for i in range(40):
+        before = block.mistakes_ if i else 0
+        block.partial_fit(block_of[kind](i), y[[i]])
+        assert one.learn_one(one_row[kind](i), y[i]) == (block.mistakes_ > before)
+        found = one.predict_one(one_row[kind](i))
+        assert (found, type(found)) == (block.predict(block_of[kind](i))[0], str)
+    assert one.dual_coef_.tolist() == block.dual_coef_.tolist()
+
+
+@pytest.mark.parametrize(
+    "later", [{"budget": None}, {"budget": 7}, {"budget_rule": "projectron"}, {"budget_rule": "arow"}]
+)
 def test_a_stream_does_not_go_on_with_another_budget(later):
     X = np.random.default_rng(0).standard_normal((40, 2))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
@@ -495,6 +520,11 @@ def test_a_budget_has_neither_margin_nor_limit(options):
     with pytest.raises(InvalidInput, match="have no meaning on a budget"):
         KernelPerceptron(budget=9, **options).fit(X, Y)
     assert KernelPerceptron(budget=9).fit(X, Y).support_.size <= 9
+
+
+def test_the_projectron_takes_a_margin():
+    none, one = (KernelPerceptron(budget=9, budget_rule="projectron", margin=m).partial_fit(X, Y) for m in (0.0, 1.0))
+    assert one.run_.updates > none.run_.updates
 
 
 # Sets on which the perceptron of the lectures, or one class against all others, falls short of it.
