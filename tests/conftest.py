@@ -28,6 +28,13 @@ def pytest_configure(config):
         _compile_in_turns(config.cache.mkdir("compiling"))
 
 
+def pytest_collection_modifyitems(items):
+    """Mark as long what a test repeats in single precision, for which every loop is compiled once more."""
+    for item in items:
+        if "float32" in getattr(getattr(item, "callspec", None), "id", ""):
+            item.add_marker("long")
+
+
 def _compile_in_turns(folder):
     """Let one worker compile a function at a time; the others wait, and load its code from the disk cache.
 

@@ -92,6 +92,10 @@ def forgotten_facts(cls):
             found.append("the year, what it does, or when to choose it, in its facts")
         if is_classifier(cls()) and not facts.title:
             found.append("a title for the lab, in its facts")
+        others = [one for one in ALL.values() if one is not cls and one.facts]
+        same = [one.__name__ for one in others if one.facts.command == facts.command]
+        if facts.command and same:
+            found.append(f"a command of its own, in its facts; {facts.command!r} is that of {same[0]}")
         explained = f"\n  {facts.rule}(" in NARRATE or f"RULES.{facts.rule} =" in NARRATE
         if facts.title and not explained and facts.rule != WITHOUT_TRIALS:
             found.append(f"a rule of RULES in lab/static/narrate.js; {facts.rule!r} is none")
@@ -189,8 +193,9 @@ def test_a_learner_that_forgot_its_facts_is_told_which():
     missing = "; ".join(forgotten_facts(Silent))
     for place in ("the year", "'nonsense' is none", "make tables", "text for its parameter step", "References"):
         assert place in missing
-    Silent.facts = Facts(published=1999, does="something", when="always")
+    Silent.facts = Facts(published=1999, does="something", when="always", command="arow")
     assert "a title for the lab" in "; ".join(forgotten_facts(Silent))
+    assert "'arow' is that of AROW" in "; ".join(forgotten_facts(Silent))
 
 
 def test_a_class_with_parameters_is_a_learner_that_is_found():

@@ -20,7 +20,7 @@ def modules_after(statement):
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    heavy = {"numpy", "scipy", "numba", "sklearn", "joblib", "matplotlib", "rich", "click"}
+    heavy = {"numpy", "scipy", "numba", "sklearn", "joblib", "matplotlib", "click"}
     assert not heavy & modules_after("import rosenblatt")
     assert not heavy & modules_after("import rosenblatt; dir(rosenblatt); rosenblatt.__all__; rosenblatt.__version__")
 

@@ -195,10 +195,8 @@ def perceptron_loss(y: Any, score: Any) -> Array:
 
     Parameters
     ----------
-    y : array-like of shape (n_samples,)
-        -1/+1, 0/1 or booleans.
-    score : array-like of shape (n_samples,)
-        f(x) = w.x + b.
+    y, score
+        As for `zero_one_loss`.
 
     Returns
     -------
@@ -212,10 +210,8 @@ def hinge_loss(y: Any, score: Any) -> Array:
 
     Parameters
     ----------
-    y : array-like of shape (n_samples,)
-        -1/+1, 0/1 or booleans.
-    score : array-like of shape (n_samples,)
-        f(x) = w.x + b.
+    y, score
+        As for `zero_one_loss`.
 
     Returns
     -------
@@ -229,10 +225,8 @@ def logistic_loss(y: Any, score: Any) -> Array:
 
     Parameters
     ----------
-    y : array-like of shape (n_samples,)
-        -1/+1, 0/1 or booleans.
-    score : array-like of shape (n_samples,)
-        f(x) = w.x + b.
+    y, score
+        As for `zero_one_loss`.
 
     Returns
     -------
@@ -256,10 +250,8 @@ def empirical_risk(loss: str | Loss, y: Any, score: Any, sample_weight: Any = No
     ----------
     loss : str or callable
         A name in `LOSSES`, or a function of labels and scores that returns one number for each row.
-    y : array-like of shape (n_samples,)
-        -1/+1, 0/1 or booleans.
-    score : array-like of shape (n_samples,)
-        f(x) = w.x + b.
+    y, score
+        As for `zero_one_loss`.
     sample_weight : array-like of shape (n_samples,) or None
         Weight of each row; equal by default.
 

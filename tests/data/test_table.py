@@ -78,14 +78,15 @@ def test_bad_rows_are_refused_with_the_fault_named(use, X, message):
         use(X)
 
 
-def test_thousands_of_corrupt_matrices_never_crash():
-    command = [sys.executable, "-m", "attacks.corrupt_csr", "1000"]
+@pytest.mark.parametrize("count", [200, pytest.param(1000, marks=pytest.mark.long)])
+def test_corrupt_matrices_never_crash(count):
+    command = [sys.executable, "-m", "attacks.corrupt_csr", str(count)]
     result = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr[-2000:]
     refused, accepted, failed = map(int, result.stdout.split())
-    assert (refused + accepted, failed) == (1000, 0)
-    assert refused > 500
-    assert accepted > 100
+    assert (refused + accepted, failed) == (count, 0)
+    assert refused > count // 2
+    assert accepted > count // 10
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

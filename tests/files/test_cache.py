@@ -15,6 +15,7 @@ from rosenblatt.files.cache import TAIL, _sum
 from rosenblatt.files.chunks import Position
 from rosenblatt.files.opening import open_source
 from rosenblatt.files.options import FeatureOptions
+from rosenblatt.storage.container import pack_arrays, unpack_arrays
 
 FILES = {
     "a.svm": "".join(f"{i % 3} 1:{i / 7} {2 + i % 300}:0.5 900:-0\n" for i in range(300)),
@@ -222,7 +223,7 @@ def forge(file, edit):
     entry = index["chunks"][0]
     content = edit(index, data[entry["begin"] : entry["end"]])
     rest = data[: -TAIL.size - length]
-    entry |= {"begin": len(rest), "end": len(rest) + len(content), "sum": _sum(np.frombuffer(content, np.uint8))}
+    entry |= {"begin": len(rest), "end": len(rest) + len(content), "sum": _sum(content)}
     text = json.dumps(index).encode()
     file.write_bytes(rest + content + text + TAIL.pack(len(text), sum(text)))
 
@@ -255,21 +256,51 @@ def test_how_many_columns_there_are_is_not_what_a_cache_says(sparse_cache):
 )
 def test_counts_that_only_add_up_to_the_entries_are_refused(sparse_cache, counts):
     def edit(index, content):
-        content += bytes(-len(content) % 8)
-        index["chunks"][0]["arrays"]["count"] = ("<i8", len(content), len(content) + 8 * len(counts))
-        return content + np.array(counts).tobytes()
+        about, arrays = unpack_arrays(content)
+        return pack_arrays(about, arrays | {"count": np.array(counts)})
 
     forge(sparse_cache.parent / "cache", edit)
     with pytest.raises(InvalidInput, match="the cache is damaged"):
         list(opened(sparse_cache))
 
 
-@pytest.mark.parametrize("value", [None, [], 3, "x", {"label": 3}, {"label": ["<f8", 0.5, 8]}], ids=str)
-def test_a_cache_with_arrays_that_are_none_is_refused(sparse_cache, value):
+@pytest.mark.parametrize("name", ["label", "count", "column", "value"])
+@pytest.mark.parametrize("change", [None, np.float16, np.uint64, np.bool_, "column", "short"], ids=str)
+def test_a_cache_with_other_arrays_is_refused_or_has_rows_that_a_loop_may_read(sparse_cache, name, change):
     def edit(index, content):
-        index["chunks"][0]["arrays"] = value
-        return content
+        about, arrays = unpack_arrays(content)
+        array = arrays.pop(name)
+        if change == "column":
+            arrays[name] = array.reshape(-1, 1)
+        elif change == "short":
+            arrays[name] = array[:-1]
+        elif change is not None:
+            arrays[name] = array.astype(change)
+        return pack_arrays(about, arrays)
 
     forge(sparse_cache.parent / "cache", edit)
+    source = opened(sparse_cache)
+    other = change is np.bool_ and name in ("count", "column")  # which has no 2, and none is in order
+    if change in ("column", "short") or (change is None and name != "value") or other:
+        with pytest.raises(InvalidInput, match="the cache is damaged"):
+            list(source)
+        return
+    (chunk,) = source
+    X = chunk.table.matrix()
+    X.check_format()
+    assert X.shape[0] == chunk.label.size == 3
+    assert chunk.label.dtype == X.data.dtype == np.float64
+
+
+@pytest.mark.parametrize("about", ["", "[]", "3", "{}", '{"after": 3}', '{"after": [1, "x"]}', '{"after": null'])
+def test_a_cache_whose_chunk_says_something_else_is_refused(sparse_cache, about):
+    forge(sparse_cache.parent / "cache", lambda index, content: pack_arrays(about, unpack_arrays(content)[1]))
+    with pytest.raises(InvalidInput, match="the cache is damaged"):
+        list(opened(sparse_cache))
+
+
+@pytest.mark.parametrize("content", [b"", b"x", bytes(8), b"\xff" * 40, (2).to_bytes(8, "little") + b"{}"], ids=repr)
+def test_a_cache_whose_chunk_has_no_arrays_is_refused(sparse_cache, content):
+    forge(sparse_cache.parent / "cache", lambda index, _: content)
     with pytest.raises(InvalidInput, match="the cache is damaged"):
         list(opened(sparse_cache))

@@ -170,3 +170,14 @@ def test_a_field_may_be_longer_than_the_csv_module_allows(tmp_path):
     (tmp_path / "a.csv").write_text("label,text\n" + f'spam,"{text}"\nham,"short"\n' * 5)
     records = list(Records(open_source(tmp_path / "a.csv")))
     assert [len(record["text"]) for record in records] == [200_000, 5] * 5
+
+
+@pytest.mark.parametrize("value", ["[[1]]", '{"x": ' * 20 + "1" + "}" * 20], ids=["lists", "deep"])
+def test_json_that_is_no_row_is_refused_by_its_line_or_skipped(tmp_path, value):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"y": 1, "a": 2}\n{"y": 0, "a": ' + value + '}\n{"y": 0, "a": 3}\n')
+    with pytest.raises(InvalidInput, match=r"a\.jsonl, line 2: .* is not a JSON object of numbers and texts"):
+        convert(path, tmp_path / "a.csv")
+    assert os.listdir(tmp_path) == ["a.jsonl"]
+    done = convert(path, tmp_path / "a.csv", on_error="skip")
+    assert (done.rows, done.skipped) == (2, 1)

@@ -189,9 +189,9 @@ def test_a_later_file_is_not_dropped(tmp_path):
     write_csv(FRAME, tmp_path / "first.csv")
     later = tmp_path / "later.csv"
     write_csv(FRAME, later, header=False)
-    with pytest.raises(InvalidInput, match=r"later\.csv, line 1: there are no names of columns.* \(a, b, c, kind\)"):
+    with pytest.raises(InvalidInput, match=r"later\.csv, line 1: the file has no column names.* \(a, b, c, kind\)"):
         open_source([tmp_path / "first.csv", later])
-    with pytest.raises(InvalidInput, match=r"first\.csv, line 1: there are names of columns \(a, b, c, kind\)"):
+    with pytest.raises(InvalidInput, match=r"first\.csv, line 1: the file has column names \(a, b, c, kind\)"):
         open_source([later, tmp_path / "first.csv"])
     later.write_text("a,b,c,kind\n1,2,3\n4,5,6\n")
     with pytest.raises(InvalidInput, match=r"later\.csv, line 2: '1,2,3' has fewer than 4 fields"):

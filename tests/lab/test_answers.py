@@ -9,8 +9,7 @@ import pytest
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.answers import _ANSWERS, answer, python_of, trial_of
-from rosenblatt.lab.catalogue import learner_names
-from rosenblatt.lab.chapters import CHAPTERS
+from rosenblatt.lab.catalogue import chapters, learner_names
 from rosenblatt.lab.frames import record_scene
 from rosenblatt.lab.scene import Scene
 from scenes import random_scene
@@ -59,7 +58,7 @@ def shown(scene, t):
 
 
 def cases():
-    found = [(Scene.from_dict(chapter.scene), step.t) for chapter in CHAPTERS for step in chapter.steps]
+    found = [(Scene.from_dict(one["scene"]), step["t"]) for one in chapters() for step in one["steps"]]
     random = np.random.default_rng(0)
     for seed in range(3):
         for name in learner_names():

@@ -3,39 +3,39 @@
 import numpy as np
 import pytest
 
-from rosenblatt.lab.catalogue import DATA, learner_names
-from rosenblatt.lab.chapters import CHAPTERS, chapters
+from rosenblatt.lab.catalogue import DATA, chapters, learner_names, listed_in
 from rosenblatt.lab.frames import MISTAKE, frames
 from rosenblatt.lab.scene import Scene
 
-each = pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.title)
+CHAPTERS = listed_in("chapters.json")
+each = pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter["title"])
 
 
 def run_of(chapter):
-    return frames(Scene.from_dict(chapter.scene))
+    return frames(Scene.from_dict(chapter["scene"]))
 
 
 @each
 def test_every_step_is_true(chapter):
     run = run_of(chapter)
     wrong = np.cumsum(run.arrays["mistake"] & MISTAKE)
-    for step in chapter.steps:
-        assert 0 <= step.t <= run.arrays["row"].size
-        assert step.mistakes == (wrong[step.t - 1] if step.t else 0)
+    for step in chapter["steps"]:
+        assert 0 <= step["t"] <= run.arrays["row"].size
+        assert step["mistakes"] == (wrong[step["t"] - 1] if step["t"] else 0)
         if "W" in run.arrays:
-            state = run.arrays["at"][step.t - 1] if step.t else 0
-            assert run.arrays["W"][state, 0].tolist() == list(step.w)
+            state = run.arrays["at"][step["t"] - 1] if step["t"] else 0
+            assert run.arrays["W"][state, 0].tolist() == step["w"]
         else:
-            before = run.arrays["when"] <= step.t
+            before = run.arrays["when"] <= step["t"]
             coef = np.bincount(run.arrays["slot"][before], run.arrays["step"][before], run.arrays["slot_row"].size)
             by_row = np.zeros(len(run.arrays["y"]))
             by_row[run.arrays["slot_row"]] = coef
-            assert by_row.tolist() == list(step.w)
+            assert by_row.tolist() == step["w"]
 
 
 @each
 def test_steps_go_forward_and_end_with_the_run(chapter):
-    trials = [step.t for step in chapter.steps]
+    trials = [step["t"] for step in chapter["steps"]]
     assert trials == sorted(set(trials))
     total = run_of(chapter).arrays["row"].size
     assert total - trials[-1] in (0, 4), "the last step shows the end, or the epoch before it"
@@ -44,8 +44,8 @@ def test_steps_go_forward_and_end_with_the_run(chapter):
 @each
 def test_a_prediction_is_asked_for_where_a_row_is_presented(chapter):
     rows = run_of(chapter).arrays["row"]
-    for step in chapter.steps:
-        assert not step.predict or (step.t >= 1 and rows[step.t - 1] >= 0)
+    for step in chapter["steps"]:
+        assert not step.get("predict") or (step["t"] >= 1 and rows[step["t"] - 1] >= 0)
 
 
 def test_numbers_in_the_answers_are_true():

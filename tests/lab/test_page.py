@@ -15,7 +15,10 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.catalogue import catalogue
 from rosenblatt.lab.frames import Frames
 from rosenblatt.lab.page import (
+    LAB,
+    RUN,
     STATIC,
+    WIDGET,
     export_lab,
     joined,
     lab_file,
@@ -83,9 +86,10 @@ def test_what_cannot_be_joined_is_refused(tmp_path, modules, says):
 
 
 def test_the_modules_of_the_page_can_be_joined():
-    text = module_text()
-    assert "function mount(" in text
-    assert not re.search(r"^\s*(import|export)\b", text, re.MULTILINE)
+    for entry in (RUN, LAB, WIDGET):
+        text = module_text(entry)
+        assert "function mount(" in text
+        assert not re.search(r"^\s*(import|export)\b", text, re.MULTILINE)
     assert widget_module().count("export default") == 1
     assert style_text()
 

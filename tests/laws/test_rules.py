@@ -62,6 +62,14 @@ def test_a_margin_that_overflowed_is_not_right(kind):
     assert step != 0 or np.isnan(loss), f"{kind.__name__} takes NaN for a margin that is large enough"
 
 
+@each
+def test_a_step_and_a_loss_are_numbers(kind):
+    for sign in (1, -1):
+        for margin in MARGINS:
+            answer = respond(filled(kind), margin, 2.0, 0.05, 1.0, sign)
+            assert np.isfinite(answer).all(), f"{kind.__name__} returns (step, loss) = {answer} at a margin of {margin}"
+
+
 @rule
 def unweighted(margin, rate):
     """Ask for no importance."""

@@ -172,8 +172,8 @@ def test_probabilities_where_the_learner_has_them_and_numbers_of_a_regression(fo
         (np.zeros((2, 3)), ["yes", "no"], r"X has shape \(2, 3\). Pass a table with the columns age, pay, city, text"),
         ([{"age": 1e200}], ["yes"], "squares overflow"),
         ([{"age": 1.0}], ["yes", "no"], "y has 2|inconsistent"),
-        ([{"age": 1.0}] * 2, ["yes", None], "y has None, which is no text"),
-        ([{"age": 1.0}] * 2, ["yes", float("nan")], "y has nan, which is no text"),
+        ([{"age": 1.0}] * 2, ["yes", None], "y has None, not a string"),
+        ([{"age": 1.0}] * 2, ["yes", float("nan")], "y has nan, not a string"),
     ],
 )
 def test_rows_that_are_refused_change_nothing(folder, rows, labels, told):

@@ -176,8 +176,7 @@ def test_single_sparse_rows_need_no_room_for_dense_ones():
     features, model = 1 << 16, Perceptron()
     for k in range(3):
         model.learn_one(sp.csr_array(([1.0], [k], [0, 1]), shape=(1, features)), k % 2)
-    held = [part for part in model._stream._single if isinstance(part, np.ndarray)]
-    assert sum(array.nbytes for array in held) < features
+    assert sum(part.nbytes for part in model._stream._learner.trial.task if isinstance(part, np.ndarray)) < features
 
 
 def test_the_record_of_single_rows_speaks_of_them_and_is_saved():

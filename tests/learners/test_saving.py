@@ -518,17 +518,18 @@ def test_a_link_stays_a_link_to_the_file_that_is_replaced(tmp_path):
 # ------------------------------------------------------------------------------------------- files not to be trusted
 
 
-def test_no_damaged_or_forged_file_gives_anything_but_a_sound_model():
-    command = [sys.executable, "-m", "attacks.fuzz_models", "--mutants", "1500"]
+@pytest.mark.parametrize("mutants", [500, pytest.param(1500, marks=pytest.mark.long)])
+def test_no_damaged_or_forged_file_gives_anything_but_a_sound_model(mutants):
+    command = [sys.executable, "-m", "attacks.fuzz_models", "--mutants", str(mutants)]
     # Loops as plain Python: whatever they read or wrote outside of an array would be an error.
     plain = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     result = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False, timeout=600, env=plain)
     assert result.returncode == 0, result.stdout + result.stderr
     counts = json.loads(result.stdout.splitlines()[0].partition(": ")[2])
-    assert sum(counts.values()) == 1500
-    assert counts["refused"] > 500
-    assert counts["resumed"] > 30
-    assert counts["loaded"] > 200  # else the lies are too coarse to get past the first check
+    assert sum(counts.values()) == mutants
+    assert counts["refused"] > mutants // 3
+    assert counts["resumed"] > mutants // 50
+    assert counts["loaded"] > mutants // 8  # else the lies are too coarse to get past the first check
 
 
 @pytest.fixture
@@ -789,7 +790,7 @@ def test_memories_that_do_not_fit_are_refused(model, forged):
         narrow = edit(*memory, "lag", to={"tensor": "_memory.damage"})
         assert "lag of the memory has shape" in forged(narrow, stream, prune=True)
     if model.budget_rule == "arow":
-        assert "variances that are not positive" in forged(replace("_memory.variance", 0.0), stream)
+        assert "variances below zero" in forged(replace("_memory.variance", -1.0), stream)
     assert " of the memory has shape" in forged(edit("parameters", "budget", to=2**31), stream)
     assert "budget=None is not" in forged(edit("parameters", "budget", to=None), stream)
     assert "budget=5 is not" in forged(drop("attributes", "_memory"), stream, prune=True)

@@ -120,12 +120,16 @@ def test_the_oracle_agrees_on_degenerate_integer_sets(classes, each, most_rows, 
 # ------------------------------------------------------------------------------------------------------ known counts
 
 
+# Points, dimensions, and how many of their labelings are separable.
+LABELINGS = [(8, 2, 58), (10, 3, 260), pytest.param(11, 4, 772, marks=pytest.mark.long)]
+
+
 def labelings(n):
     """All ways to label n points up to a swap of the classes."""
     return (np.arange(2 ** (n - 1))[:, None] >> np.arange(n)) & 1
 
 
-@pytest.mark.parametrize(("n", "d", "count"), [(8, 2, 58), (10, 3, 260), (11, 4, 772)])
+@pytest.mark.parametrize(("n", "d", "count"), LABELINGS)
 def test_cover_counts_the_labelings_of_points_in_general_position(n, d, count):
     X = np.random.default_rng(n).integers(-9, 10, (n, d)).astype(float)
     padded = np.c_[X, np.ones(n)]
@@ -133,7 +137,7 @@ def test_cover_counts_the_labelings_of_points_in_general_position(n, d, count):
     assert 2 * sum(certify(X, y, margin=False).verdict == "separable" for y in labelings(n)) == count
 
 
-@pytest.mark.parametrize(("n", "d", "count"), [(8, 2, 58), (10, 3, 260), (11, 4, 772)])
+@pytest.mark.parametrize(("n", "d", "count"), LABELINGS)
 def test_hyperplanes_cut_the_moment_curve_as_often_as_there_are_dimensions(n, d, count):
     X = np.arange(n, dtype=float)[:, None] ** np.arange(1, d + 1)
     found = 0

@@ -36,6 +36,13 @@ def test_the_training_says_why_it_stopped(plain):
     assert plain.run.reason in text(by_title(plain)["The training"])
 
 
+def test_the_summary_keeps_the_names_in_the_reason():
+    X, y = two_moons(60)
+    found = examine(Perceptron(max_iter=20).fit(X, y), X, y)
+    assert "KernelPerceptron" in found.run.reason
+    assert found.run.reason[1:] in text(by_title(found)["In short"])
+
+
 def test_the_bound_has_its_numbers(plain):
     said = " ".join(text(by_title(plain)["Mistakes against their bound"]).split())
     assert "at most 27" in said

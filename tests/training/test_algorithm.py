@@ -112,7 +112,13 @@ def test_a_state_starts_with_given_weights_in_units_of_the_rate():
 
 BY_FEATURE = {name: algorithm for name, algorithm in METHODS.items() if algorithm.by_feature}
 JOINTLY = {name: algorithm for name, algorithm in BY_FEATURE.items() if name != "pocket"}
-LAYOUTS = [(False, np.float64, name) for name in BY_FEATURE] + [(True, np.float32, name) for name in JOINTLY]
+LAYOUTS = [
+    *((False, np.float64, name) for name in BY_FEATURE),
+    *((True, np.float64, name) for name in JOINTLY),
+    (True, np.float32, "perceptron"),
+    # The same loops, compiled once more.
+    *(pytest.param(True, np.float32, name, marks=pytest.mark.long) for name in JOINTLY if name != "perceptron"),
+]
 
 
 def sparse_pass(joint=False, classes=9, n=60, d=40, seed=1, dtype=np.float64):

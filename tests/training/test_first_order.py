@@ -170,7 +170,15 @@ def sparse_pass(problems, order, dtype):
 
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("problems", [3, 21])
-@pytest.mark.parametrize(("order", "dtype"), [("stored", "f4"), ("mixed", "f8"), ("drawn", "f8")])
+@pytest.mark.parametrize(
+    ("order", "dtype"),
+    [
+        ("stored", "f8"),
+        pytest.param("stored", "f4", marks=pytest.mark.long),  # the same loops, compiled once more
+        ("mixed", "f8"),
+        ("drawn", "f8"),
+    ],
+)
 def test_the_memory_order_of_the_weights_changes_no_bit(name, problems, order, dtype):
     algorithm = LEARNERS[name]
     states = [algorithm.start(problems, 30, dtype, memory) for memory in ("C", "F")]

@@ -90,6 +90,25 @@ def test_a_row_that_makes_the_weights_overflow_is_refused_and_undone(model, form
     model.learn_one(AS_ROW[form]([0.0, 0.0]), 0)  # and the stream goes on
 
 
+def test_a_row_that_was_undone_is_not_learned_when_a_later_one_overflows():
+    model = Adaline(**DIVERGING)
+    for k in range(4):
+        model.learn_one(np.array([[1e-30, 2e-30], [2e-30, -1e-30]][k % 2]), k % 2)
+    stream = model._stream
+    undo = stream.begin()
+    stream.learn_known(np.array([3e-30, 1e-30]), 1)
+    undo()
+    for k in range(40):
+        before = [array.copy() for array in stream.state]
+        try:
+            model.learn_one(np.ones(2), k % 2)
+        except InvalidInput:
+            break
+    else:
+        pytest.fail("the weights did not overflow")
+    assert all(np.array_equal(old, new) for old, new in zip(before, stream.state, strict=True))
+
+
 @pytest.mark.parametrize(
     "model", [Perceptron(), AveragedPerceptron(), PassiveAggressive(), AROW(), SoftMargin()], ids=str
 )

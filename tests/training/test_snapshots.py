@@ -10,8 +10,6 @@ from sklearn.base import clone
 from members import STREAMS
 from rosenblatt import AveragedPerceptron, Perceptron, SoftMargin
 from rosenblatt.data.table import as_table
-from rosenblatt.training.algorithm import EpochArgs, new_counts
-from rosenblatt.training.multiclass import coding_matrix, make_task
 from rosenblatt.training.scores import touched_part, touches_few
 from rosenblatt.training.snapshots import Snapshot, stays_local
 
@@ -104,14 +102,10 @@ def test_the_part_that_rows_touch_keeps_their_values():
 def test_a_penalty_reaches_all_weights_where_the_scale_gets_too_small(penalty):
     X, y = text(40, 4, 2, features=50)
     stream = Perceptron(penalty=penalty, alpha=0.5).partial_fit(X, y)._stream
-    none, label = np.empty(0, np.int32), y.astype(np.int32)
-    task = make_task(label, coding_matrix(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
-    shown = EpochArgs(as_table(X).rows, task, none, none, np.arange(1), 1.0, new_counts(1), False)
     stream.state.scale[:] = 1.0
-    few = shown._replace(order=np.arange(8, dtype=np.int32))
-    assert stays_local(few, stream.settings.algorithm, stream.state)  # 2^-8 is more than 2e-3
-    assert not stays_local(shown, stream.settings.algorithm, stream.state)  # 2^-40 is less
-    assert stays_local(shown, Perceptron().partial_fit(X, y)._stream.settings.algorithm, stream.state)
+    assert stays_local(stream.settings.algorithm, stream.state, 1.0, 8)  # 2^-8 is more than 2e-3
+    assert not stays_local(stream.settings.algorithm, stream.state, 1.0, 40)  # 2^-40 is less
+    assert stays_local(Perceptron().partial_fit(X, y)._stream.settings.algorithm, stream.state, 1.0, 40)
 
 
 @pytest.mark.parametrize("dense", [True, False])

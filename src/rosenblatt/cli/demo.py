@@ -6,33 +6,31 @@ It is seeded, and downloads nothing.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
+import click
 import numpy as np
-import numpy.typing as npt
-from rich import box
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-from rich.table import Table
 
 from rosenblatt.cli.options import check_targets
+from rosenblatt.cli.output import table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import accuracy
+from rosenblatt.lab.catalogue import points_of
 from rosenblatt.learners.perceptron import Perceptron
 from rosenblatt.learners.sample_data import Split, digits, tumours
 from rosenblatt.learners.shared import Multiclass
 from rosenblatt.plots import new_figure, plot_boundary, plot_errors, plot_mistakes, plot_trace
 from rosenblatt.plots.axes import INK
+from rosenblatt.prover.search.certify import certify
 from rosenblatt.text import count, rounded_down, rounded_up
 from rosenblatt.training.plan import Epoch, Run
 from rosenblatt.training.stopping import Stop
 from rosenblatt.training.trace import trace
 
-Array = npt.NDArray[Any]
-
 SEED = 0
+CLEAR_LINE = "\r\x1b[2K"
 WAYS: dict[Multiclass, str] = {
     "ovr": "each against rest",
     "ovo": "pairs, scores added",
@@ -41,25 +39,25 @@ WAYS: dict[Multiclass, str] = {
 }
 
 
-def run_demo(output: Path | None, console: Console) -> int:
-    """Train on two real data sets, report on the console, and save a picture if `output` is a path; return 0.
+def run_demo(output: Path | None, out: TextIO) -> int:
+    """Train on two real data sets, print a report to `out`, and save a picture if `output` is a path; return 0.
 
     A terminal shows the epochs live, a file gets a few lines.
     """
     kind = "" if output is None else _check_output(output)
     for mode in WAYS:  # compiles every loop, to leave compiling out of the times in the table
         _fit_digits(mode)
-    run = _tumours(console)
-    _digits(console)
+    run = _tumours(out)
+    _digits(out)
     if output is not None:
         _picture(run).savefig(output, format=kind)
-        _say(console, f"The picture is in [bold]{output.resolve()}[/]")
+        click.echo(f"The picture is in {bold(output.resolve())}", out)
     return 0
 
 
-def _say(console: Console, text: str = "") -> None:
-    # Soft wrap: the terminal breaks long lines; files and pipes get them whole.
-    console.print(text, highlight=False, soft_wrap=True)
+def bold(text: object) -> str:
+    """Return a text that a terminal shows in bold; `click.echo` removes the codes elsewhere."""
+    return click.style(str(text), bold=True)
 
 
 def _check_output(output: Path) -> str:
@@ -75,62 +73,64 @@ def _check_output(output: Path) -> str:
 # ---------------------------------------------------------------------------------------------------------- tumours
 
 
-def _tumours(console: Console) -> Run:
+def _tumours(out: TextIO) -> Run:
     data = tumours(SEED)
-    _say(console, "[bold]1. Benign or malignant?[/] 569 tumours, 30 measurements each")
-    _say(console, "A perceptron weighs the measurements, and corrects its weights only when wrong.")
-    _say(console, "It goes through the tumours again and again; each pass is an epoch.")
-    model = _watched_fit(console, data)
+    click.echo(f"{bold('1. Benign or malignant?')} 569 tumours, 30 measurements each", out)
+    click.echo("A perceptron weighs the measurements, and corrects its weights only when wrong.", out)
+    click.echo("It goes through the tumours again and again; each pass is an epoch.", out)
+    model = _watched_fit(out, data)
     run: Run = model.run_
-    bars = sparkline(run.mistakes, ascii_only=not console.encoding.lower().startswith("utf"))
-    _say(console, f"  mistakes per epoch   {bars}")
+    bars = sparkline(run.mistakes, ascii_only=not (out.encoding or "utf-8").lower().startswith("utf"))
+    click.echo(f"  mistakes per epoch   {bars}", out)
     for name, X, y in (("learned from", data.X, data.y), ("never seen", data.X_test, data.y_test)):
-        _say(console, f"  tumours {name:<12} [bold]{accuracy(y, model.predict(X)):.1%}[/] of {y.size} right")
-    _say(console, f"  It stopped because {model.stop_reason_}")
-    _geometry(console, model, data)
-    _say(console)
+        share = f"{accuracy(y, model.predict(X)):.1%}"
+        click.echo(f"  tumours {name:<12} {bold(share)} of {y.size} right", out)
+    click.echo(f"  It stopped because {model.stop_reason_}", out)
+    _geometry(out, model, data)
+    click.echo(file=out)
     return run
 
 
-def _watched_fit(console: Console, data: Split) -> Any:
+def _watched_fit(out: TextIO, data: Split) -> Any:
     """Train, and show the epochs: live on a terminal, else in a few lines."""
-    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("learning", total=None)
+    live = out.isatty()
 
-        def show(epoch: Epoch) -> None:
-            if console.is_terminal:
-                progress.update(task, description=f"epoch {epoch.number}: {count(epoch.mistakes, 'mistake')}")
-            elif epoch.number in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000):
-                plural = "" if epoch.mistakes == 1 else "s"
-                _say(console, f"  epoch {epoch.number:>4}: {epoch.mistakes:>3} mistake{plural}")
+    def show(epoch: Epoch) -> None:
+        if live:
+            click.echo(f"{CLEAR_LINE}  epoch {epoch.number}: {count(epoch.mistakes, 'mistake')}", out, nl=False)
+        elif epoch.number in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000):
+            plural = "" if epoch.mistakes == 1 else "s"
+            click.echo(f"  epoch {epoch.number:>4}: {epoch.mistakes:>3} mistake{plural}", out)
 
-        return Perceptron(tol=None, keep="best", random_state=SEED, callback=show).fit(data.X, data.y)
+    model = Perceptron(tol=None, keep="best", random_state=SEED, callback=show).fit(data.X, data.y)
+    if live:
+        click.echo(CLEAR_LINE, out, nl=False)
+    return model
 
 
-def _geometry(console: Console, model: Any, data: Split) -> None:
+def _geometry(out: TextIO, model: Any, data: Split) -> None:
     """Report how hard the task was: radius, margin, and the bound on the mistakes."""
     run: Run = model.run_
     made = sum(run.mistakes)
     length = float(np.hypot(np.linalg.norm(model.coef_), model.intercept_[0]))
     margin = float((np.where(data.y > 0, 1, -1) * model.decision_function(data.X)).min()) / length
-    _say(
-        console,
+    click.echo(
         "How hard was it? A tumour is a point (the bias adds a coordinate that is always 1), the weights a boundary.",
+        out,
     )
     farthest = rounded_up(run.radius, 5)
-    _say(console, f"  radius           {farthest:>9}   distance of the farthest point from the origin")
+    click.echo(f"  radius           {farthest:>9}   distance of the farthest point from the origin", out)
     if run.ceiling is not None:
         most = rounded_up(run.ceiling, 5)
-        _say(console, f"  margin, at most  {most:>9}   no boundary has a larger margin: the run proves it")
+        click.echo(f"  margin, at most  {most:>9}   no boundary has a larger margin: the run proves it", out)
     if margin <= 0:
-        _say(console, "  Some points stayed on the wrong side: there is no margin, and no bound on the mistakes.")
+        click.echo("  Some points stayed on the wrong side: there is no margin, and no bound on the mistakes.", out)
         return
     limit = (run.radius / margin) ** 2
     reached = rounded_down(margin, 5)
-    _say(console, f"  margin reached   {reached:>9}   distance of this boundary from the nearest point")
-    _say(console, f"  Novikoff's theorem (1962) allows (radius/margin)^2 = {limit:,.0f} mistakes;")
-    _say(console, f"  the run made [bold]{made:,}[/].")
+    click.echo(f"  margin reached   {reached:>9}   distance of this boundary from the nearest point", out)
+    click.echo(f"  Novikoff's theorem (1962) allows (radius/margin)^2 = {limit:,.0f} mistakes;", out)
+    click.echo(f"  the run made {bold(f'{made:,}')}.", out)
 
 
 # ----------------------------------------------------------------------------------------------------------- digits
@@ -143,12 +143,12 @@ def _fit_digits(mode: Multiclass) -> Any:
         return Perceptron(multiclass=mode, random_state=SEED).fit(data.X, data.y)
 
 
-def _digits(console: Console) -> None:
+def _digits(out: TextIO) -> None:
     data = digits(SEED)
-    _say(console, "[bold]2. Which digit?[/] 1797 handwritten digits, 8 x 8 pixels each")
-    _say(
-        console,
+    click.echo(f"{bold('2. Which digit?')} 1797 handwritten digits, 8 x 8 pixels each", out)
+    click.echo(
         f"A perceptron separates two classes. Four ways to separate ten, tested on {data.y_test.size} new digits:",
+        out,
     )
     rows, shares, sizes = [], {}, np.empty(0)
     for mode, way in WAYS.items():
@@ -159,52 +159,34 @@ def _digits(console: Console) -> None:
             sizes = np.linalg.norm(model.coef_, axis=1)
         figures = f"{shares[mode]:.1%}", str(run.epochs), f"{run.seconds:.2f}"
         rows.append((f"{mode}: {way}", *figures, ends_in_words(run.stops)))
-    table = text_table(("<way", "right", "epochs", "seconds", "<why it stopped"), rows)
-    console.print(table)
+    click.echo(f"\n{table(('way', 'right', 'epochs', 'seconds', '<why it stopped'), rows)}\n", out)
     if min(shares, key=lambda mode: shares[mode]) == "ovo":
-        _say(
-            console,
+        click.echo(
             f"Why is ovo last? It adds up the scores of {sizes.size} boundaries, and the weights of some are "
             f"{sizes.max() / sizes.min():.0f} times as long as those",
+            out,
         )
-        _say(console, "of others: a few decide alone. The same boundaries with a vote each (ovo-vote) do better.")
+        click.echo("of others: a few decide alone. The same boundaries with a vote each (ovo-vote) do better.", out)
 
 
 # ---------------------------------------------------------------------------------------------------------- picture
 
-SEPARATOR = np.array([0.8, 0.6, -0.1])
-
-
-def _planted(n: int, margin: float, seed: int) -> tuple[Array, Array]:
-    """Return points of a square and their side of a line, all at least the margin away from it."""
-    X = np.random.default_rng(seed).uniform(-1, 1, (10 * n, 2))
-    side = X @ SEPARATOR[:2] + SEPARATOR[2]
-    clear = np.abs(side) >= margin
-    return X[clear][:n], np.where(side[clear][:n] > 0, 1, -1)
-
-
-def _three_groups(n: int) -> tuple[Array, Array]:
-    random = np.random.default_rng(SEED)
-    y = np.arange(n) % 3
-    centres = np.array([[0.0, 1.2], [-1.1, -0.6], [1.1, -0.6]])
-    return centres[y] + 0.42 * random.normal(size=(n, 2)), y
-
 
 def _picture(run: Run) -> Any:
-    """Draw the learning curve, mistakes against the bound, a run in the plane, and regions of three classes."""
+    """Draw the learning curve, mistakes against the bound, a run in the plane, and regions of four classes."""
     figure = new_figure(11, 9.6)
     axes = figure.subplots(2, 2)
     plot_errors(run, ax=axes[0, 0])
     _margins(axes[0, 1])
-    X, y = _planted(60, 0.08, seed=7)
+    X, y = points_of("clouds", n=60, margin=0.1)
     plot_trace(trace(X, y), X, y, ax=axes[1, 0])
-    Z, z = _three_groups(120)
+    Z, z = points_of("four", n=120)
     plot_boundary(Perceptron(random_state=SEED).fit(Z, z), Z, z, ax=axes[1, 1])
     titles = (
         "Benign or malignant: errors by epoch",
         "The wider the margin, the fewer the mistakes",
         "One run, update by update",
-        "Three classes, each against the rest",
+        "Four classes, each against the rest",
     )
     for ax, title in zip(axes.flat, titles, strict=True):
         ax.set_title(title, loc="left", fontsize=11, color=INK)
@@ -214,15 +196,12 @@ def _picture(run: Run) -> Any:
 
 def _margins(ax: Any) -> None:
     """Compare mistakes with their bound for three margins, on generated data."""
-    records, bounds, labels = [], [], []
-    for planted in (0.3, 0.1, 0.02):
-        X, y = _planted(200, planted, seed=1)
-        padded = y[:, None] * np.column_stack([X, np.ones(y.size)])
-        margin = float((padded @ SEPARATOR).min() / np.linalg.norm(SEPARATOR))
-        records.append(list(trace(X, y)))
-        bounds.append(float((padded**2).sum(axis=1).max()) / margin**2)
-        labels.append(f"margin {margin:.2f}")
-    plot_mistakes(*records, bound=bounds, labels=labels, ax=ax)
+    tasks = [points_of("clouds", n=200, margin=margin) for margin in (0.3, 0.1, 0.02)]
+    proofs: list[Any] = [certify(X, y) for X, y in tasks]  # of separable rows, so each has a margin
+    labels = [f"margin {proof.augmented.lower:.2f}" for proof in proofs]
+    plot_mistakes(
+        *(list(trace(X, y)) for X, y in tasks), bound=[proof.mistake_bound for proof in proofs], labels=labels, ax=ax
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- text
@@ -267,13 +246,3 @@ def ends_in_words(stops: Sequence[Stop]) -> str:
         end = end_in_words(stops[0])
         return end if len(stops) == 1 else f"all {len(stops)} {end}"
     return ", ".join(f"{stops.count(stop)} {end_in_words(stop)}" for stop in reversed(Stop) if stop in stops)
-
-
-def text_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """Return a table to print on a console. A heading that begins with < aligns its column to the left."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(column.removeprefix("<"), justify="left" if column.startswith("<") else "right")
-    for row in rows:
-        table.add_row(*row)
-    return table

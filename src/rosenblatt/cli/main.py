@@ -119,11 +119,9 @@ def demo(context: click.Context, output: Path, no_picture: bool) -> None:
     """
     if no_picture and context.get_parameter_source("output") is click.core.ParameterSource.COMMANDLINE:
         raise click.UsageError("--output has no effect: there is no picture. Leave it out, or --no-picture.")
-    from rich.console import Console
-
     from rosenblatt.cli.demo import run_demo
 
-    context.exit(run_demo(None if no_picture else output, Console()))
+    context.exit(run_demo(None if no_picture else output, sys.stdout))
 
 
 @click.command()

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -361,7 +361,7 @@ def reject_options_except(names: Iterable[str], because: str) -> None:
 
 files_argument = click.argument("files", nargs=-1, required=True, metavar="DATA...")
 
-_FEATURE_NAMES = ("bits", "dictionary", "words", "letters", "lowercase", "counts", "normalise", "standardise", "cross")
+_FEATURE_NAMES = tuple(field.name for field in fields(FeatureOptions))
 SHORT_FOR = {"interactions": "cross", "date": "columns"}  # options that add to another
 REUSED_NAMES = ("on_error", "threads", "chunk_bytes")
 _INPUT_NAMES = ("format", "label", "label_type", "header", "columns", "zero_based", *REUSED_NAMES)

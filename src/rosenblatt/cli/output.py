@@ -162,14 +162,14 @@ def rows_of_files(rows: Mapping[str, int]) -> str:
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Return a table of text. The first column is aligned left, the others right."""
-    cells = [[str(cell) for cell in row] for row in (heading, *rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(heading))]
-    lines = (
+    """Return a table of text. The first column and those whose heading begins with < are aligned left."""
+    left = [column == 0 or name.startswith("<") for column, name in enumerate(heading)]
+    cells = [[str(cell) for cell in row] for row in ([name.removeprefix("<") for name in heading], *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
         "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(width) if is_left else cell.rjust(width)
+            for cell, width, is_left in zip(row, widths, left, strict=True)
         ).rstrip()
         for row in cells
     )
-    return "\n".join(lines)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from io import TextIOWrapper
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
@@ -29,7 +24,7 @@ from rosenblatt.cli.options import (
     reuse_options,
 )
 from rosenblatt.cli.predictions import WRITERS, Columns, Predictions, format_of
-from rosenblatt.storage.atomic import Beside
+from rosenblatt.files.records import open_output
 from rosenblatt.training.explanation import explain_rows
 from rosenblatt.training.model import LinearModel, load_linear
 
@@ -104,9 +99,10 @@ def predict(context: click.Context, /, files: tuple[str, ...], model: str, **opt
     if options["id"] is not None:
         options["id"] = position_or_name(options["id"])
     top = options.pop("explain")
-    with open_like(loaded, files, tags=True, named=top is not None, **options) as source, _opened(output) as stream:
+    read = open_like(loaded, files, tags=True, named=top is not None, **options)
+    with read as source, open_output(output) as written:
         columns = _columns(loaded, source, scores, proba)._replace(explanation=top is not None)
-        write(stream, _predictions(loaded, source, columns, top), columns)
+        write(written.file, _predictions(loaded, source, columns, top), columns)
         report_problems(source, quiet)
 
 
@@ -135,22 +131,6 @@ def _learn(files: tuple[str, ...], path: str, options: dict[str, Any]) -> int:
         id=None if options["id"] is None else position_or_name(options["id"]),
     )
     return service.run(session)
-
-
-@contextmanager
-def _opened(output: str) -> Iterator[TextIO]:
-    """Open standard output, a device or a pipe, or else a file that replaces `output` when it is complete."""
-    if output == "-":
-        yield sys.stdout
-        sys.stdout.flush()
-    elif os.path.exists(output) and not os.path.isfile(output):
-        with open(output, "w", encoding="utf-8") as stream:
-            yield stream
-    else:
-        with Beside(Path(os.path.realpath(output)), lasting=False) as file:
-            text = TextIOWrapper(file, encoding="utf-8", write_through=True)
-            yield text
-            text.detach()
 
 
 def _columns(model: LinearModel, source: Any, scores: bool, proba: bool) -> Columns:

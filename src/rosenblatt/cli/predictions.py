@@ -113,7 +113,7 @@ def write_parquet(stream: Any, batches: Iterator[Predictions], columns: Columns)
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtra("Parquet files need pyarrow. Install rosenblatt[files].") from None
+        raise MissingExtra('Parquet files need pyarrow. Run: pip install "rosenblatt[files]"') from None
 
     def type_of(values: list[Any]) -> Any:
         kinds = {type(value) for value in values}

@@ -199,7 +199,7 @@ def train(context: click.Context, /, **options: Any) -> None:
 
 
 def _check_overwriting(options: dict[str, Any], same: bool) -> None:
-    """Raise an error if a model exists that this training would replace without being told to."""
+    """Raise an error if a model exists that this training would replace without --overwrite."""
     path, overwrite = options["model"], options.pop("overwrite")
     resumes = options["resume"] and os.path.exists(options["checkpoint"])  # of a training that was interrupted
     if os.path.isfile(path) and not (same or overwrite or resumes):

@@ -39,7 +39,7 @@ class Csr(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What each row teaches each problem.
+    """The labels, signs, costs and weights from which the rows teach the problems.
 
     A row of class c is a positive (+1), a negative (-1) or no example (0) of problem p, as `sign[c, p]` says;
     one-vs-all and one-vs-one differ in this table only. For regression, `target` holds a number for each row.
@@ -55,7 +55,7 @@ class Task(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What an epoch counts, per problem."""
+    """The counts of an epoch, per problem."""
 
     mistakes: np.ndarray  # trials with y f(x) <= 0
     updates: np.ndarray  # trials that changed the weights

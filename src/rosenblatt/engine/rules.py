@@ -128,10 +128,10 @@ def perceptron(margin, norm, rate, importance, sign, positive=0.0, negative=0.0)
 
 @compiled(forceinline=True)
 def reach(loss, importance):
-    """Change of the margin that a row of some weight asks for, where the loss is what one of weight one asks for.
+    """Return how far to move the margin of a row of some importance; `loss` is the distance for an importance of one.
 
-    The weight is a factor of it. Of a mistake, to a margin of the weight and no further: steps that overshoot what rows
-    of the other class ask for by a factor would grow without end.
+    The importance is a factor. But a mistake is moved to a margin of `importance` and no further: steps that overshoot
+    the margins of the other class by a factor would grow without end.
     """
     if importance <= 1.0 or loss <= 1.0:
         return importance * loss

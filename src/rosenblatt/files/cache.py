@@ -23,10 +23,10 @@ from rosenblatt.files.chunks import Chunk, Position, inspected, sliced
 from rosenblatt.files.options import as_count
 from rosenblatt.files.streams import Array, FilePath, in_order
 from rosenblatt.storage.atomic import Beside
+from rosenblatt.storage.container import pack_arrays, unpack_arrays
 
 MAGIC = b"rosenblatt rows 1"
 TAIL = struct.Struct("<QQ")  # length of the index, and the sum of its bytes
-ALIGNMENT = 8
 NARROW = ("u1", "u2", "i4", "f4", "f8")  # types of values, the narrowest first
 WHOLE = ("u1", "u2", "i4", "i8")
 # Errors that reading damaged content can raise.
@@ -155,20 +155,20 @@ class RowCache:
             begin, end, rows = (int(entry[name]) for name in ("begin", "end", "rows"))
             if not 0 <= begin <= end <= self.size:
                 raise ValueError("a chunk is outside of the file")
-            content = np.frombuffer(os.pread(file.fileno(), end - begin, begin), np.uint8)
-            if content.size != end - begin or _sum(content) != entry["sum"]:
+            content = os.pread(file.fileno(), end - begin, begin)
+            if len(content) != end - begin or _sum(content) != entry["sum"]:
                 raise ValueError("a chunk was changed")
-            return _decode(entry, content, rows, self.n_features)
+            return _decode(content, rows, self.n_features)
         except (OSError, *FAULTS) as error:
             raise InvalidInput(
                 f"{self.path}, chunk {number}: the cache is damaged ({error}). Remove it; it will be written again."
             ) from None
 
 
-def _sum(content: Array) -> int:
+def _sum(content: bytes) -> int:
     """Return a checksum of all bytes, eight at a time."""
-    whole = content.size // 8 * 8
-    return (int(content[:whole].view(np.uint64).sum(dtype=np.uint64)) + int(content[whole:].sum())) % (1 << 64)
+    words = np.frombuffer(content, np.uint64, len(content) // 8)
+    return (int(words.sum(dtype=np.uint64)) + sum(content[words.nbytes :])) % (1 << 64)
 
 
 # ---------------------------------------------------------------------------------------------------------- encoding
@@ -196,9 +196,9 @@ def _has_negative_zero(values: Array, dtype: np.dtype[Any]) -> bool:
     return dtype.kind != "f" and values.dtype.kind == "f" and bool(np.signbit(values[values == 0]).any())
 
 
-def _encode(chunk: Chunk) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return a chunk as JSON and arrays."""
-    entry: dict[str, Any] = {"rows": chunk.label.size, "after": chunk.after and list(chunk.after)}
+def _encode(chunk: Chunk) -> bytes:
+    """Return a chunk as arrays, and JSON about them."""
+    about: dict[str, Any] = {"after": chunk.after and list(chunk.after)}
     arrays: dict[str, Array] = {}
     rows = chunk.table.rows
     if isinstance(rows, Dense):
@@ -210,7 +210,7 @@ def _encode(chunk: Chunk) -> tuple[dict[str, Any], dict[str, Array]]:
             arrays["value"] = _narrowed(rows.data, NARROW)
     if chunk.label.dtype.kind == "U":
         classes, code = np.unique(chunk.label, return_inverse=True)
-        entry["classes"] = classes.tolist()
+        about["classes"] = classes.tolist()
         arrays["label"] = _narrowed(code.reshape(-1), WHOLE)
     elif np.isnan(chunk.label).any():
         arrays["label"] = chunk.label.astype("<f8")
@@ -218,25 +218,24 @@ def _encode(chunk: Chunk) -> tuple[dict[str, Any], dict[str, Array]]:
         arrays["label"] = _narrowed(chunk.label, ("i1", *NARROW))
     if chunk.weight is not None:
         arrays["weight"] = _narrowed(chunk.weight, NARROW)
-    return entry, arrays
+    return pack_arrays(json.dumps(about), arrays)
 
 
-def _decode(entry: dict[str, Any], content: Array, rows: int, n_features: int) -> Chunk:
-    """Return the chunk of JSON and arrays, checked."""
-    arrays = {}
-    for name, (dtype, begin, end) in entry["arrays"].items():
-        if dtype[1:] not in ("i1", *NARROW, *WHOLE) or not 0 <= begin <= end <= content.size:
-            raise ValueError("an array is outside of its chunk")
-        arrays[name] = content[begin:end].view(dtype)
+def _decode(content: bytes, rows: int, n_features: int) -> Chunk:
+    """Return the chunk that `_encode` wrote, checked."""
+    text, arrays = unpack_arrays(content)
+    about = json.loads(text)
+    if any(array.ndim != 1 for array in arrays.values()):
+        raise ValueError("an array has another shape")
     label: Array = arrays["label"]
-    if "classes" in entry:
-        label = np.array([str(name) for name in entry["classes"]])[label]
+    if "classes" in about:
+        label = np.array([str(name) for name in about["classes"]])[label]
     else:
         label = label.astype(np.float64)
     weight = arrays["weight"].astype(np.float64) if "weight" in arrays else None
     if label.size != rows or (weight is not None and weight.size != rows):
         raise ValueError("labels and rows differ in number")
-    after = None if entry["after"] is None else Position(*(int(part) for part in entry["after"]))
+    after = None if about["after"] is None else Position(*(int(part) for part in about["after"]))
     return Chunk(_table(arrays, rows, n_features), label, weight, after)
 
 
@@ -270,29 +269,13 @@ class _Writer:
 
     def add(self, chunk: Chunk) -> None:
         """Write a chunk; raise OverflowError if the file would become too large."""
-        entry, arrays = _encode(chunk)
-        self._pad()
-        entry["begin"], entry["arrays"] = self.end, {}
-        total = 0
-        parts: list[Array] = []
-        for name, values in arrays.items():
-            content = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
-            padding = -content.size % ALIGNMENT
-            begin = sum(part.size for part in parts)
-            entry["arrays"][name] = (values.dtype.newbyteorder("<").str, begin, begin + content.size)
-            parts += [content, np.zeros(padding, np.uint8)]
-            total += content.size + padding
-        if self.end + total > self.most:
+        content = _encode(chunk)
+        begin, end = self.end, self.end + len(content)
+        if end > self.most:
             raise OverflowError
-        content = np.concatenate(parts)
-        entry["sum"] = _sum(content)
-        self.file.write(content.data)
-        self.end += content.size
-        entry["end"] = self.end
-        self.index["chunks"].append(entry)
-
-    def _pad(self) -> None:
-        self.end += self.file.write(bytes(-self.end % ALIGNMENT))
+        self.file.write(content)
+        self.end = end
+        self.index["chunks"].append({"rows": chunk.label.size, "begin": begin, "end": end, "sum": _sum(content)})
 
     def finish(self, found: dict[str, Any]) -> None:
         """Write the index, and move the file to its place."""

@@ -266,7 +266,7 @@ class Opening:
     scaling : Scaling or Moments, optional
         Means and deviations of other files.
     goes_on : bool
-        Whether these files go on from where others ended: `names` are a dictionary that grows, and `scaling` is
+        Whether these files continue where others ended: `names` are a dictionary that grows, and `scaling` is
         `Moments` that further rows change.
     utf8 : bool, optional
         Whether the text of other files was UTF-8; files in the other encoding are refused. None: unknown.

@@ -144,7 +144,7 @@ class RowReader:
         """Return the content of rows with names, as a JSON object on each line of a file gives it."""
         if not isinstance(self.parser, TableParser):
             raise InvalidInput(
-                f"X has columns, and the model was trained on {self.reading.format}. Pass a list of "
+                f"X has columns, but the model was trained on {self.reading.format}. Pass a list of "
                 f"{'texts' if self.reading.format == 'text' else 'its lines'}."
             )
         parser = JsonParser(self.reading, "none", False, FileLayout("jsonl", named=True))

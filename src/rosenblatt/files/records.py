@@ -15,12 +15,9 @@ from typing import Any, NamedTuple, cast
 from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import formats
-from rosenblatt.files.features import to_bytes
 from rosenblatt.files.options import DATE_KINDS, FileLayout, Reading
-from rosenblatt.files.parsing import MISSING
-from rosenblatt.files.sniffing import NUMBER
 from rosenblatt.files.streams import BYTE_ORDER_MARK, STANDARD_INPUT, FilePath, can_be_read_once, open_unpacked
-from rosenblatt.files.tables import INDEX, as_text
+from rosenblatt.files.tables import INDEX, as_text, value_of
 from rosenblatt.storage.atomic import Beside
 
 LABEL_COLUMN, WEIGHT_COLUMN, TEXT_COLUMN = "label", "weight", "text"
@@ -194,11 +191,7 @@ def flat_table(rows: Records | FeatureRows) -> tuple[list[str], Iterable[Record]
 def as_value(text: str) -> str | float | int | None:
     """Return a field of a table as a number or as text; None if it is missing."""
     text = text.strip()
-    if to_bytes(text) in MISSING:
-        return None
-    if re.fullmatch(r"[-+]?[0-9]{1,15}", text):
-        return int(text)
-    return float(text) if re.fullmatch(NUMBER.decode(), text) else text
+    return int(text) if re.fullmatch(r"[-+]?[0-9]{1,15}", text) else value_of(text)
 
 
 def as_field(value: Any) -> str:
@@ -251,7 +244,7 @@ def plain_pairs(content: Record, prefix: str = "", depth: int = 0) -> Iterator[t
 
 @dataclass
 class Output:
-    """A file that rows are written to; of bytes for formats that are not text. `notes` tell users what was written."""
+    """A file that rows are written to; of bytes for formats that are not text. `notes` describe what was written."""
 
     file: Any
     path: FilePath
@@ -269,6 +262,7 @@ def open_output(path: FilePath, binary: bool = False) -> Iterator[Output]:
     """Open a file that appears when it is whole; a device or a pipe is opened as it is, "-" is standard output."""
     if isinstance(path, str) and path == STANDARD_INPUT:
         yield Output(sys.stdout.buffer if binary else sys.stdout, path)
+        sys.stdout.flush()  # here, where a reader that has gone is expected
         return
     settings: dict[str, Any] = {} if binary else {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
     if can_be_read_once(path):

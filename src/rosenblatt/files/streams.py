@@ -48,7 +48,7 @@ def _open_zstd(file: Any) -> Any:
         except ImportError:
             raise MissingExtra(
                 "This file is packed with zstd, and no package that unpacks it is installed. "
-                "Install rosenblatt[files], or unpack it."
+                'Run: pip install "rosenblatt[files]", or unpack it.'
             ) from None
         return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
     return zstd.ZstdFile(file)

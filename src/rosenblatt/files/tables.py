@@ -510,11 +510,11 @@ def _refuse_names(reading: Reading, preview: Preview, whose: Any) -> None:
         start = ", ".join(str(value) for value in preview.rows[0])[:80] if preview.rows else "nothing"
         names = listed([column.name for column in reading.columns])
         raise InvalidInput(
-            f"{preview.path}, line 1: there are no names of columns, as {whose} has them ({names}); it begins with "
+            f"{preview.path}, line 1: the file has no column names, but {whose} has ({names}); it begins with "
             f"{start!r}. Write the names on its first line."
         )
     raise InvalidInput(
-        f"{preview.path}, line 1: there are names of columns ({listed(preview.layout.names)}), and {whose} has none. "
+        f"{preview.path}, line 1: the file has column names ({listed(preview.layout.names)}), but {whose} has none. "
         "Write names on the first line of all files; or on none, and pass --header no."
     )
 

@@ -111,7 +111,7 @@ def _write_point(out, o, point):
 
 @compiled()
 def _write_wide(text, i, stop, wide, out, o):
-    """Write the character at i, which is not ASCII, if it belongs to a word; return where reading and writing go on."""
+    """Write the character at i, which is not ASCII, if it belongs to a word; return where both texts continue."""
     point, size = _code_point(text, i, stop)
     if size == 0:  # a byte that is not UTF-8 is a letter of its own
         out[U(o)] = text[U(i)]

@@ -25,13 +25,13 @@ from rosenblatt.training.trainer import RunClock
 Array = npt.NDArray[Any]
 
 PROJECTING = ("arow", "projectron")  # rules that project rows onto vectors which stay; the others drop vectors
-ROWS_PER_BLOCK = 256  # rows that are presented together; all similarities among them are computed
+ROWS_PER_BLOCK = 256  # rows that are presented together, with all similarities among them while vectors may enter
 EXPENSIVE_ROWS_PER_BLOCK = 8  # the same if a similarity is so slow that none may be wasted
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How many vectors to keep, and which to remove when there are more."""
+    """How many vectors to keep, and how to learn with them."""
 
     size: int
     rule: str = "arow"  # a key of `rosenblatt.kernels.rules.BUDGET_RULES`
@@ -46,7 +46,8 @@ class BudgetState:
     """The memory of a budget rule, beside the expansion, with which a stream continues."""
 
     rule: str  # the rule that wrote it: another would misread the arrays
-    gram: Array  # (size, size) similarities among the vectors for the Forgetron; their factor if rows are projected
+    # (size, size) similarities among the vectors for the Forgetron; their Cholesky factor if rows are projected
+    gram: Array
     born: Array  # (size,) how many vectors had entered before each; empty if none is dropped
     count: Array  # (2,) vectors in use; vectors that ever entered
     damage: Array  # (n_problems,) damage by removals, for the Forgetron
@@ -89,7 +90,7 @@ class BudgetState:
         expect(np.all((self.born >= 0) & (self.born < max(ever, 1))), "the memory has vectors of the future")
         if rule in PROJECTING:
             expect(np.all(np.diagonal(self.gram)[:count] > 0.0), "the factor of the memory is singular")
-            expect(np.all(self.variance[:, :count] > 0.0), "the memory has variances that are not positive")
+            expect(np.all(self.variance >= 0.0), "the memory has variances below zero")
         expect(not learned.log.slot.size, "the memory has a log, where a budget keeps none")
 
     def grow(self, change: Array) -> BudgetState:

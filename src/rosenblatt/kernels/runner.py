@@ -39,7 +39,7 @@ class KernelJob:
     task: Task
     plan: Plan
     multiclass: str  # "ovr", "ovo", "ovo-vote" or "joint"
-    start: Expansion  # what was learned before; the run continues it
+    start: Expansion  # the result of earlier training, which the run continues
     # The objects to train on, in the order of a cycle; empty for all.
     subset: Array = field(default_factory=lambda: ALL_ROWS)
     cache_bytes: float = 1e9  # most bytes of similarities to keep

@@ -23,7 +23,6 @@ from rosenblatt.data.numbers import is_real
 from rosenblatt.datasets import SPAM_WORDS, circles, logical, spam, two_moons
 from rosenblatt.engine.rules import passive_aggressive, perceptron
 from rosenblatt.errors import InvalidInput
-from rosenblatt.lab.chapters import chapters
 from rosenblatt.learners import ALL, family
 from rosenblatt.learners.adaline import least_mean_squares, normalised_least_mean_squares
 from rosenblatt.learners.base import Facts
@@ -555,10 +554,32 @@ def catalogue() -> dict[str, Any]:
     }
 
 
+def listed_in(name: str) -> list[dict[str, Any]]:
+    """Return what a JSON file of this folder lists."""
+    return list(json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8")))
+
+
+def chapters() -> list[dict[str, Any]]:
+    """Return the chapters of the tour, one for each of the five lectures, with the numbers in their sentences.
+
+    A step gives the mistakes and the weights after its trial, the bias last, which the tests compare with what the
+    engine records; with a kernel these are the coefficients of the rows. Its sentences refer to them as {mistakes} and
+    {w}. With "predict", the reader is asked for a prediction first.
+    """
+    return [
+        {"hide": [], "view": "sphere"} | one | {"steps": [_step(**step) for step in one["steps"]]}
+        for one in listed_in("chapters.json")
+    ]
+
+
+def _step(t: int, sentences: list[str], mistakes: int, w: list[float], predict: bool = False) -> dict[str, Any]:
+    weights = f"({', '.join(f'{value:g}' for value in w)})"
+    return {"t": t, "sentences": [text.format(mistakes=mistakes, w=weights) for text in sentences], "predict": predict}
+
+
 def exercises() -> list[dict[str, Any]]:
     """Return the exercises that check themselves, without their solutions."""
-    text = Path(__file__).with_name("exercises.json").read_text(encoding="utf-8")
-    return [{key: value for key, value in one.items() if key != "solution"} for one in json.loads(text)]
+    return [{key: value for key, value in one.items() if key != "solution"} for one in listed_in("exercises.json")]
 
 
 def endings() -> dict[str, Any]:

@@ -34,8 +34,8 @@ from rosenblatt.text import short_repr
 Array = npt.NDArray[Any]
 
 STATIC = Path(__file__).parent / "static"
-# mount(root, ask, options), without the engine; and with it. page.js is the entry of the served page.
-ENTRY, WITH_ENGINE = "lab.js", "standalone.js"
+# The entries of a saved run, of the lab as one file, and of a notebook. page.js is the entry of the served page.
+RUN, LAB, WIDGET = "run.js", "standalone.js", "widget.js"
 # With more rows, a file has no proof: searching for it would take too long.
 MOST_PROVED_ROWS = 500
 
@@ -62,7 +62,7 @@ class Pieces(NamedTuple):
 # ------------------------------------------------------------------------------------------------------------ joining
 
 
-def joined(entry: str = ENTRY, folder: Path = STATIC) -> str:
+def joined(entry: str, folder: Path = STATIC) -> str:
     """Return a module and the modules that it imports as one text.
 
     Parameters
@@ -111,7 +111,7 @@ def _squeezed(text: str) -> str:
 
 
 @cache
-def module_text(entry: str = ENTRY) -> str:
+def module_text(entry: str) -> str:
     """Return the joined modules."""
     return joined(entry)
 
@@ -136,28 +136,6 @@ const modules = document.createElement("script");
 modules.type = "module";
 modules.textContent = await (await unpacked("modules")).text();
 document.body.append(modules);
-"""
-_OPEN_LAB = """
-(async () => {
-  const { source, data } = window.rosenblatt;
-  const scene = JSON.parse(document.getElementById("scene").textContent);
-  const catalogue = JSON.parse(new TextDecoder().decode(data));
-  await openStandalone(document.getElementById("lab"), source, catalogue, scene);
-  document.documentElement.dataset.ready = "1";
-})();
-"""
-_OPEN_RUN = """
-(async () => {
-  const options = JSON.parse(document.getElementById("scene").textContent);
-  const bytes = window.rosenblatt.data;
-  const ask = async (kind) => {
-    if (kind === "run") return bytes.slice(0);
-    if (kind in options.answers) return options.answers[kind];
-    throw new Error("This page was saved without the engine, so it cannot compute anything new.");
-  };
-  await mount(document.getElementById("lab"), ask, { ...options, bytes });
-  document.documentElement.dataset.ready = "1";
-})();
 """
 
 
@@ -210,7 +188,7 @@ def pieces(what: Any, X: Any = None, y: Any = None, *, names: Any = None, t: int
         "address": False,
         "answers": answers,
     }
-    return _pieces(options, run.to_bytes(), module_text() + _OPEN_RUN)
+    return _pieces(options, run.to_bytes(), module_text(RUN))
 
 
 def _pieces(scene: dict[str, Any], data: bytes, modules: str) -> Pieces:
@@ -250,7 +228,7 @@ def lab_file(scene: Scene | None = None, look: Mapping[str, Any] | None = None) 
     """
     data = json.dumps(catalogue(), allow_nan=False).encode()
     state = (scene or Scene()).as_dict() | dict(look or {})
-    parts = _pieces(state, data, module_text(WITH_ENGINE) + _OPEN_LAB)
+    parts = _pieces(state, data, module_text(LAB))
     return _document(parts, "rosenblatt lab")
 
 
@@ -362,48 +340,4 @@ def shown_params(estimator: Any) -> tuple[tuple[str, Any], ...]:
 
 def widget_module() -> str:
     """Return the joined modules with the code that connects them to the kernel of a notebook."""
-    return module_text(WITH_ENGINE) + _WIDGET
-
-
-_WIDGET = """
-const labAsk = (model) => {
-  const waiting = new Map();
-  let number = 0;
-  model.on("msg:custom", (message, buffers) => {
-    const entry = waiting.get(message.id);
-    if (!entry) return;
-    waiting.delete(message.id);
-    if (message.error) return entry.reject(new Error(message.error));
-    if (!message.bytes) return entry.resolve(message.answer);
-    const view = buffers[0];
-    const bytes = view.buffer ? view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) : view;
-    entry.resolve(bytes);
-  });
-  return (kind, body = {}) => new Promise((resolve, reject) => {
-    waiting.set(++number, { resolve, reject });
-    model.send({ id: number, kind, body });
-  });
-};
-export default {
-  async render({ model, el }) {
-    const root = el.appendChild(document.createElement("div"));
-    root.className = "rosenblatt-lab";
-    const options = { ...model.get("_options"), scene: model.get("scene"), t: model.get("trial") };
-    const lab = await mount(root, createAsk(options.catalogue, labAsk(model)), options);
-    let sending = false; // changes of the page must not come back to it
-    lab?.watch?.(({ scene, t }) => {
-      sending = true;
-      model.set("scene", scene);
-      model.set("trial", t);
-      sending = false;
-      model.save_changes();
-    });
-    const listeners = [["scene", "scene"], ["trial", "t"]].map(([trait, key]) => {
-      return [`change:${trait}`, () => sending || lab?.show?.({ [key]: model.get(trait) })];
-    });
-    for (const [event, listener] of listeners) model.on(event, listener);
-    root.dataset.ready = "1";
-    return () => listeners.forEach(([event, listener]) => model.off(event, listener));
-  },
-};
-"""
+    return f"{module_text(WIDGET)}\nexport default widget;\n"

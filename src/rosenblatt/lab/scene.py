@@ -50,7 +50,6 @@ MOST_DECIMALS = 6
 # For smaller values, estimators choose another constant for the bias than the 1 of the theorems.
 SMALL_VALUES = 0.5
 PARAMETER = "param."
-_DATA_KEYS = ("n", "margin", "noise", "data_seed")
 _POINT = re.compile(r"([-+0-9.eE]+(?:,[-+0-9.eE]+)*)([a-d])")
 
 Params = tuple[tuple[str, Any], ...]

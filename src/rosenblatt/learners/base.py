@@ -290,7 +290,7 @@ class Estimator(BaseEstimator):
     facts: ClassVar[Facts | None] = None
     # Why the class has no parameter `shards`, for the error message.
     without_shards: ClassVar[str] = ""
-    # What a fit leaves on the object, for the placeholder {attributes} of the docstring.
+    # Attributes that a fit sets, for the placeholder {attributes} of the docstring.
     attributes_text: ClassVar[str] = ""
     # Modes of several classes that the algorithm has.
     modes: Any = MULTICLASS
@@ -413,7 +413,7 @@ class Estimator(BaseEstimator):
     # ------------------------------------------------------------------------------------------------------ the record
 
     def _repr_html_inner(self) -> str:
-        # What scikit-learn's property _repr_html_ returns: its diagram, here with the record of the fit below.
+        # Called by scikit-learn's property _repr_html_: the diagram, with the record of the fit below.
         return str(super()._repr_html_inner()) + self._fit_as_html()  # type: ignore[misc]
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:

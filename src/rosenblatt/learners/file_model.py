@@ -123,7 +123,7 @@ class FileModel:
 
     @property
     def start(self) -> Start:
-        """What further files continue."""
+        """The state from which training on further files continues."""
         learned = self.learner._stream.trials > self._recorded[0]
         return Start(self.learner._stream.learned, None if learned else self._opened)
 
@@ -249,7 +249,7 @@ class FileModel:
         if self.reader.reading.label_type == "text":
             strange = [label for label in y if not isinstance(label, str) and str(label) not in self.classes_]
             if strange:
-                raise InvalidInput(f"y has {strange[0]!r}, which is no text, as the labels of files are. Pass texts.")
+                raise InvalidInput(f"y has {strange[0]!r}, not a string, as labels in files are. Pass strings.")
             return np.array([str(label) for label in y])
         try:
             return np.asarray(y, np.float64)

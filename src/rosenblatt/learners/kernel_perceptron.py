@@ -163,10 +163,10 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     is proportional to the rows times the mistakes of that epoch, whatever the number of support vectors. On integers
     in float64 all sums are exact below 2^53.
 
-    On a budget all problems share the vectors, and end together. By default, the vectors are the first rows that need an
-    update, and what is learned from the others is projected onto their span: a linear model on Nystroem's features of
-    these vectors, in an orthonormal basis, that learns by AROW. No mistake bound is known for it, since its variances
-    depend on the basis. The projectron has the perceptron's bound among the functions in the span.
+    On a budget all problems share the vectors, and end together. By default, the vectors are the first rows that need
+    an update, and what is learned from the others is projected onto their span: a linear model on Nystroem's features
+    of these vectors, in an orthonormal basis, that learns by AROW. No mistake bound is known for it, since its
+    variances depend on the basis. The projectron has the perceptron's bound among the functions in the span.
 
     References
     ----------
@@ -747,7 +747,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         self._expose()
 
     def _check_arrays(self) -> None:
-        """Raise an error unless the loops can read the expansion: whoever has the model can replace it."""
+        """Raise an error unless the loops can read the expansion, which users can replace."""
         expansion, memory = self._trusted
         if self._expansion is expansion and self.__dict__.get("_memory") is memory:
             return

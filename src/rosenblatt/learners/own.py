@@ -37,7 +37,7 @@ A_LOOP = "A loop takes X, y, order, weights and bias, also importance, and param
 RESERVED = frozenset(
     {*dir(LinearClassifier), "of", "kept", "count", "index", "batch", "schedule", "rule", "loop", "inputs", "defaults"}
 ) - {"fit_intercept"}
-# What a rule is tried with when it is defined. None is zero: Python, unlike machine code, would not divide by that.
+# Arguments to try a rule with when it is defined; none is zero, by which Python, unlike machine code, cannot divide.
 TRIED_MARGINS = (-2.0, -0.5, 0.25, 3.0)
 TRIED = {"norm": 2.0, "rate": 0.5, "importance": 1.0, "sign": 1}
 DOCUMENTATION = """

@@ -44,8 +44,8 @@ class PNormWeights(NamedTuple):
     """Sums theta of signed rows, and the weights that they give, but for a factor: W = link(theta / unit).
 
     The link is sign(s) |s|^(p - 1), and power_sum the sum of |theta / unit|^p, with the bias. The factor from W to the
-    weights, which the sign of a score does not need, is unit * power_sum^(2 / p - 1). A power_sum below zero says that
-    W and b were put there as weights, and that theta is to be computed from them.
+    weights, which the sign of a score does not need, is unit * power_sum^(2 / p - 1). A power_sum below zero means
+    that W and b were set as weights, and theta must be computed from them.
     """
 
     W: Matrix
@@ -162,7 +162,7 @@ TRIALS[PNormRule] = p_norm_trial
 
 @dataclass
 class PNorm(TrialAlgorithm):
-    """The perceptron's steps for a sum of rows, whose link the weights are."""
+    """Sum rows with the perceptron's steps; the weights are the link of this sum."""
 
     power: float  # p, at least 2
 

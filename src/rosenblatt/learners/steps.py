@@ -36,8 +36,8 @@ class Kind(NamedTuple):
     read: Callable[[Any], Any] = lambda stored: stored
 
 
-class StoredStep(NamedTuple):
-    """A class of scikit-learn's.
+class StepSchema(NamedTuple):
+    """What files may hold of a class of scikit-learn's.
 
     Attributes
     ----------
@@ -257,8 +257,8 @@ _SCALED = {"n_samples_seen_": COUNT, "scale_": COLUMN}
 
 _SCALERS, _TEXT, _DICTS = "sklearn.preprocessing", "sklearn.feature_extraction.text", "sklearn.feature_extraction"
 
-STEPS: dict[str, StoredStep] = {
-    "StandardScaler": StoredStep(
+STEPS: dict[str, StepSchema] = {
+    "StandardScaler": StepSchema(
         _SCALERS,
         _COPY | {"with_mean": FLAG, "with_std": FLAG},
         _ROWS | {"n_samples_seen_": COUNT, **dict.fromkeys(("mean_", "var_", "scale_"), optional(COLUMN))},
@@ -268,14 +268,14 @@ STEPS: dict[str, StoredStep] = {
             "scale_ is missing": lambda step: not step.with_std or step.scale_ is not None,
         },
     ),
-    "MinMaxScaler": StoredStep(
+    "MinMaxScaler": StepSchema(
         _SCALERS,
         _COPY | {"feature_range": RANGE, "clip": FLAG},
         _ROWS | _SCALED | dict.fromkeys(("min_", "data_min_", "data_max_", "data_range_"), COLUMN),
         _NAMED,
     ),
-    "MaxAbsScaler": StoredStep(_SCALERS, _COPY | {"clip": FLAG}, _ROWS | _SCALED | {"max_abs_": COLUMN}, _NAMED),
-    "RobustScaler": StoredStep(
+    "MaxAbsScaler": StepSchema(_SCALERS, _COPY | {"clip": FLAG}, _ROWS | _SCALED | {"max_abs_": COLUMN}, _NAMED),
+    "RobustScaler": StepSchema(
         _SCALERS,
         _COPY | {"quantile_range": RANGE, **dict.fromkeys(("with_centering", "with_scaling", "unit_variance"), FLAG)},
         _ROWS | {"center_": optional(COLUMN), "scale_": optional(COLUMN)},
@@ -285,8 +285,8 @@ STEPS: dict[str, StoredStep] = {
             "scale_ is missing": lambda step: not step.with_scaling or step.scale_ is not None,
         },
     ),
-    "Normalizer": StoredStep(_SCALERS, _COPY | {"norm": one_of("l1", "l2", "max")}, _ROWS, _NAMED),
-    "OneHotEncoder": StoredStep(
+    "Normalizer": StepSchema(_SCALERS, _COPY | {"norm": one_of("l1", "l2", "max")}, _ROWS, _NAMED),
+    "OneHotEncoder": StepSchema(
         _SCALERS,
         {
             "categories": of(Literal["auto"] | list[Any], "'auto' or a list of categories"),
@@ -315,7 +315,7 @@ STEPS: dict[str, StoredStep] = {
             "_n_features_outs are not those of categories_": lambda step: step._n_features_outs == _widths(step),
         },
     ),
-    "SimpleImputer": StoredStep(
+    "SimpleImputer": StepSchema(
         "sklearn.impute",
         _COPY
         | dict.fromkeys(("add_indicator", "keep_empty_features"), FLAG)
@@ -329,7 +329,7 @@ STEPS: dict[str, StoredStep] = {
             )
         },
     ),
-    "MissingIndicator": StoredStep(
+    "MissingIndicator": StepSchema(
         "sklearn.impute",
         {
             "missing_values": SCALAR,
@@ -341,17 +341,17 @@ STEPS: dict[str, StoredStep] = {
         _NAMED,
         {"_n_features is another number": lambda step: step._n_features == step.n_features_in_},
     ),
-    "FeatureHasher": StoredStep(_DICTS, _HASHED | {"input_type": one_of("dict", "pair", "string")}, {}, _NAMED),
-    "DictVectorizer": StoredStep(
+    "FeatureHasher": StepSchema(_DICTS, _HASHED | {"input_type": one_of("dict", "pair", "string")}, {}, _NAMED),
+    "DictVectorizer": StepSchema(
         _DICTS,
         {"dtype": NUMPY_TYPE, "separator": TEXT, "sparse": FLAG, "sort": FLAG},
         {"vocabulary_": WORDS, "feature_names_": WORD_LIST},
         _NAMED,
         {"feature_names_ are not vocabulary_": lambda step: step.feature_names_ == [*step.vocabulary_]},
     ),
-    "HashingVectorizer": StoredStep(_TEXT, _TEXTS | _HASHED | {"norm": NORM}, {}, _NAMED, derived=_STOP_WORDS),
-    "CountVectorizer": StoredStep(_TEXT, _COUNTED, _VOCABULARY, _NAMED, derived=_STOP_WORDS),
-    "TfidfVectorizer": StoredStep(
+    "HashingVectorizer": StepSchema(_TEXT, _TEXTS | _HASHED | {"norm": NORM}, {}, _NAMED, derived=_STOP_WORDS),
+    "CountVectorizer": StepSchema(_TEXT, _COUNTED, _VOCABULARY, _NAMED, derived=_STOP_WORDS),
+    "TfidfVectorizer": StepSchema(
         _TEXT,
         _COUNTED | _WEIGHTED,
         _VOCABULARY | {"_tfidf": part("TfidfTransformer")},
@@ -363,7 +363,7 @@ STEPS: dict[str, StoredStep] = {
         },
         _STOP_WORDS,
     ),
-    "TfidfTransformer": StoredStep(
+    "TfidfTransformer": StepSchema(
         _TEXT,
         _WEIGHTED,
         _ROWS,

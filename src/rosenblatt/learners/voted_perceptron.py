@@ -209,7 +209,7 @@ class VotedStream(Stream):
         return counts
 
     def reconfigure(self, settings: Settings) -> None:
-        """Go on with other settings, unless the vectors that vote would be others by them."""
+        """Continue with other settings; raise an error if they would change the vectors that vote."""
         if self.state is not None and settings.bias != self.settings.bias:
             raise InvalidInput(
                 "fit_intercept or intercept_scaling is not what the vectors that vote were learned with. Set it "

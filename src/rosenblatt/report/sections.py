@@ -68,7 +68,8 @@ def summary(found: Findings) -> Markup:
         pairs += [("epochs", f"{found.run.epochs:,}"), ("updates", f"{found.run.updates:,}")]
     if found.certificate is not None:
         pairs.append(("the training rows are", found.certificate.verdict))
-    return section("In short", facts(pairs), tag("p", found.run.reason.capitalize()) if found.run is not None else None)
+    reason = "" if found.run is None else found.run.reason
+    return section("In short", facts(pairs), tag("p", reason[:1].upper() + reason[1:]) if reason else None)
 
 
 def data(found: Findings) -> Markup:

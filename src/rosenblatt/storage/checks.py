@@ -92,7 +92,7 @@ def check_array(name: str, array: Any, types: str, *shapes: tuple[int, ...], fin
     """Raise a `Fault` unless a value is an array of one of the types and shapes, with finite numbers.
 
     `types` is "f" for float32 or float64, "d" for float64, "i" for int32 or int64, "l" for int64. If not `finite`, NaN
-    and infinity are no faults.
+    and infinity are allowed.
     """
     expect(isinstance(array, np.ndarray), f"{name} is not an array")
     expect(array.dtype.str[1:] in _DTYPES[types], f"{name} has dtype {array.dtype}, which does not belong there")

@@ -297,12 +297,12 @@ def pack_arrays(about: str, arrays: dict[str, Array]) -> bytes:
     plain = {name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for name, array in arrays.items()}
     places = _places(plain)
     text = _padded(json.dumps({"__metadata__": {"about": about}} | places))
-    parts = [raw_bytes(plain[name]).tobytes() for name in places]
+    parts = [raw_bytes(plain[name]).data for name in places]
     return b"".join([len(text).to_bytes(8, "little"), text, *parts])
 
 
 def unpack_arrays(content: bytes) -> tuple[str, dict[str, Array]]:
-    """Return the text and the arrays of a message, whose layout must fill it exactly."""
+    """Return the text and the arrays of a message, whose layout must fill it exactly. The arrays are to read."""
     size = len(content)
     expect(size >= 8, f"it has {size} bytes and no header")
     length = int.from_bytes(content[:8], "little")
@@ -314,6 +314,8 @@ def unpack_arrays(content: bytes) -> tuple[str, dict[str, Array]]:
     metadata = header.get("__metadata__") if isinstance(header, dict) else None
     about = metadata.get("about") if isinstance(metadata, dict) else None
     expect(isinstance(about, str), "its metadata have no text 'about'")
-    with io.BytesIO(content[8 + length :]) as file:
-        layout = _check_tensors(header, size - 8 - length)
-        return str(about), {name: _read_tensor(file, dtype, shape) for name, dtype, shape in layout}
+    arrays, place = {}, 8 + length
+    for name, dtype, shape in _check_tensors(header, size - place):
+        arrays[name] = np.ndarray(shape, dtype, content, place)
+        place += arrays[name].nbytes
+    return str(about), arrays

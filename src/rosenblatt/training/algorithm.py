@@ -155,7 +155,7 @@ class Algorithm:
     remedy: str = "scale the data, for example with StandardScaler"  # advice against weights that diverge
     # Whether the loops process all problems of a feature at once if sparse rows have weights in Fortran order.
     by_feature: bool = False
-    predictor: str = ""  # what predicts, if not the last weights; else empty
+    predictor: str = ""  # noun for what predicts, if not the last weights; else empty
     linear: bool = True  # whether each problem has one weight vector
     state_class: ClassVar[type]  # class of the state
     # Type and possible shapes of each array, for p problems, d features and e = d + 1: see

@@ -35,7 +35,7 @@ class Entries(NamedTuple):
 
 
 class Contribution(NamedTuple):
-    """What one feature adds to a score.
+    """The contribution of one feature to a score.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ def explain(planes: Hyperplanes, classes: Array, multiclass: str, entries: Entri
     classes : array
         Empty for a regression.
     multiclass : str
-        As in `decision`. One-vs-one adds up the problems of a class; votes are no sum, and each pair is explained.
+        As in `decision`. One-vs-one adds up the problems of a class; votes are not a sum, so each pair is explained.
     entries : Entries
     top : int or None
         How many contributions to list; None for all.

@@ -56,7 +56,7 @@ def extrapolates(algorithm: Algorithm) -> bool:
 
 
 def mixes_for(algorithm: Algorithm, stats: DatasetStats, asked: int | str = "auto") -> int:
-    """Return how often the shards mix in an epoch: `asked`, or with "auto" as often as it pays.
+    """Return how often the shards mix in an epoch: `asked`, or with "auto" as often as is worthwhile.
 
     Last weights lose nothing if they are mixed once, nor does an average of many narrow rows. An average of wide rows
     does: the more rows a shard has for each weight that is sent, the lower is the relative cost of a mix. Rows in

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.matrices import column_names, dense_values, refuse_infinite
+from rosenblatt.data.table import as_sparse_table
 from rosenblatt.engine.rows import Csr, Hyperplanes
 from rosenblatt.errors import InvalidArgument, InvalidInput, NotAvailable
 from rosenblatt.storage.checks import check_array, check_classes
@@ -20,6 +21,7 @@ from rosenblatt.text import brief, count, did_you_mean, listed, short_repr
 from rosenblatt.training.calibration import Sigmoids, probabilities
 from rosenblatt.training.explanation import Explanation, by_place, explain, row_entries
 from rosenblatt.training.multiclass import MULTICLASS, count_problems, decision, winners
+from rosenblatt.training.named_rows import array_table, by_names, is_dict, row_names
 from rosenblatt.training.scores import scores
 
 Array = npt.NDArray[Any]
@@ -137,8 +139,6 @@ class LinearModel:
         return np.asarray(values @ np.asarray(self.W, dtype).T + self.b.astype(dtype, copy=False))
 
     def _sparse_scores(self, X: Any) -> Array:
-        from rosenblatt.data.table import as_sparse_table  # imports SciPy
-
         self._refuse_scaling()
         table = as_sparse_table(X, to_score=True)
         self._check_width(table.shape[1])
@@ -240,8 +240,6 @@ class LinearModel:
         Explanation
             Values of standardised columns are shown as they are in x.
         """
-        from rosenblatt.training.named_rows import array_table, by_names, is_dict, row_names  # imports SciPy
-
         if row_names(x) and self.feature_names:
             x = x.to_dict()
         if is_dict(x):

@@ -307,7 +307,7 @@ def elect(table: Table, subset: Array, planes: Hyperplanes, n_classes: int, mult
 
 
 def weigh_rows(table: Table, task: Task, order: Array, planes: Hyperplanes, multiclass: str) -> tuple[float, float]:
-    """Return the weight of the rows that another class wins, and of all rows; an empty order means every row."""
+    """Return the weight of the misclassified rows, and of all rows; an empty order means every row."""
     if not by_pairs(multiclass) or planes.b.size == 1:
         wrong, total = weigh_errors(table.rows, task, order, planes)
         return float(wrong), float(total)

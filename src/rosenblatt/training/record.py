@@ -180,7 +180,8 @@ def record(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Recordi
     """
     fit = getattr(estimator, "_record", None)
     if fit is None:
-        raise InvalidInput(f"{type(estimator).__name__} does not learn trial by trial: there is nothing to record.")
+        name = type(estimator).__name__
+        raise InvalidInput(f"{name} does not learn trial by trial: there is nothing to record. Call its fit.")
     recording: Recording = fit(X, y, sample_weight)
     return recording
 

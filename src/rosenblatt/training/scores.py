@@ -18,9 +18,9 @@ Array = npt.NDArray[Any]
 
 # Entries of rows between two checks for an interrupt, for each problem: a fraction of a second.
 PIECE_ENTRIES = 1 << 27
-# Entries of rows, as a share of the weights, from which it pays to copy the weights to another memory order.
+# Entries of rows, as a share of the weights, from which it is faster to copy the weights to another memory order.
 ENTRIES_PER_WEIGHT = 0.25
-# Entries of rows, as a share of the features, up to which it pays to gather the weights that they touch.
+# Entries of rows, as a share of the features, up to which it is faster to gather the weights that they touch.
 TOUCHED_PER_FEATURE = 0.1
 # How many times faster a matrix product of dense rows is than a loop. Each piece of them reads all weights again.
 PRODUCT_SPEED = 8
@@ -50,7 +50,7 @@ def scores(table: Table, planes: Hyperplanes, subset: Array = ALL_ROWS) -> Array
 
 
 def touches_few(table: Table, features: int) -> bool:
-    """Return whether rows touch so few of the weights that it pays to gather those."""
+    """Return whether rows touch so few of the weights that gathering these is faster."""
     return isinstance(table.rows, Csr) and table.entries <= TOUCHED_PER_FEATURE * features
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy.typing as npt
 
 from rosenblatt.engine.rows import Csr
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Row, copy_state, has_columns
+from rosenblatt.training.algorithm import Algorithm, LearnRow, Row, copy_state, has_columns
 from rosenblatt.training.first_order import FirstOrder, may_fold
 
 Array = npt.NDArray[Any]
@@ -16,14 +16,14 @@ Array = npt.NDArray[Any]
 MIN_ENTRIES = 4096
 
 
-def stays_local(args: EpochArgs, algorithm: Algorithm, state: Any) -> bool:
-    """Return whether rows change the weights of their own features only.
+def stays_local(algorithm: Algorithm, state: Any, eta: float, n_rows: int) -> bool:
+    """Return whether so many rows change the weights of their own features only.
 
     A penalty shrinks all weights through their scale, and multiplies it into each of them when it becomes too small.
     """
     if not isinstance(algorithm, FirstOrder) or not algorithm.penalised:
         return algorithm.local_updates
-    return not may_fold(algorithm._learner(args.eta), state, args.size)
+    return not may_fold(algorithm._learner(eta), state, n_rows)
 
 
 class Snapshot:

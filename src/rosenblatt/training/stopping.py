@@ -429,7 +429,7 @@ def falls(figures: Sequence[float]) -> bool:
 def outlook(mistakes: Sequence[int], losses: Sequence[float], beyond: str, *, past_best: bool) -> dict[str, str]:
     """Return what to expect from more epochs, judging by mistakes and by losses.
 
-    `past_best`: an earlier epoch had the fewest errors, so that more epochs are no remedy, whatever falls.
+    `past_best`: an earlier epoch had the fewest errors, so more epochs would not help.
     """
     in_vain = "more epochs will hardly help"
     if past_best:

@@ -6,7 +6,6 @@ stream copies weights before it changes any that a caller may still hold.
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +19,6 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_labels, as_targets, used_rows
 from rosenblatt.data.table import Table, part_of, with_dtype
 from rosenblatt.engine.rows import Counts, Csr, Dense, Hyperplanes, Task
-from rosenblatt.engine.rules import perceptron
 from rosenblatt.engine.single import as_rows, touched_finite
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.checks import check_classes, is_integer
@@ -29,10 +27,8 @@ from rosenblatt.text import count, short_repr
 from rosenblatt.training.algorithm import (
     Algorithm,
     EpochArgs,
-    LearnRow,
     Row,
     RowTask,
-    ScoreRow,
     all_finite,
     best_order,
     copy_state,
@@ -57,21 +53,16 @@ from rosenblatt.training.multiclass import (
     regression_task,
     winners,
 )
-from rosenblatt.training.named_rows import NOT_FINITE, NamedColumns, array_table, is_dict
+from rosenblatt.training.named_rows import NamedColumns, array_table, is_dict
 from rosenblatt.training.scores import ENTRIES_PER_WEIGHT, PIECE_ENTRIES, scores, touched_part, touches_few
-from rosenblatt.training.snapshots import ReplayLog, Snapshot, stays_local
+from rosenblatt.training.single_rows import OVERFLOW, RowLearner, RowScorer, bind_scorer, cannot_overflow
+from rosenblatt.training.snapshots import Snapshot, stays_local
 
 Array = npt.NDArray[Any]
 
 NO_CLASSES = np.empty(0)
 # Flags of an array that is contiguous and aligned: NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_ALIGNED.
 PLAIN = 0x0001 | 0x0100
-OVERFLOW = (
-    "The weights overflowed {dtype}. Scale the data, for example with StandardScaler, or lower the learning rate."
-)
-# Cost of a class up to which a perceptron's sums cannot overflow in any number of trials: the length of a valid row is
-# at most the square root of the largest number.
-SAFE_COST = 1e3
 
 
 @dataclass(frozen=True)
@@ -119,22 +110,6 @@ class Learned(NamedTuple):
     names: tuple[str, ...]  # of the features, if rows are dicts; else empty
 
 
-class Single(NamedTuple):
-    """The compiled call and the labels of `learn_one`, for the current classes and state."""
-
-    place: dict[Any, int]  # number of each class
-    trial: RowTask
-    learn: dict[bool, LearnRow]  # for dense rows, and for sparse ones
-
-
-class Scorer(NamedTuple):
-    """The compiled call and the labels of `predict_one`."""
-
-    score: ScoreRow  # like `rosenblatt.engine.single.score_row`
-    labels: list[Any] | None  # of the classes, as Python objects; None in a regression
-    several: bool  # whether there are more than two
-
-
 class TableRow(NamedTuple):
     """A row of a table as the compiled calls take it; `Stream.table_rows` makes them."""
 
@@ -165,7 +140,7 @@ class Stream:
     # Slots: once the `__dict__` of an object has been read, Python takes three times longer to find its attributes.
     __slots__ = (
         *("settings", "init", "outdated", "classes", "trials", "mistakes", "columns", "recorded"),
-        *("_state", "_checked", "_exposed", "_snapshots", "_planes", "_model", "_single", "_scorers", "_replay"),
+        *("_state", "_checked", "_exposed", "_snapshots", "_planes", "_model", "_learner", "_scorers"),
     )
 
     def __init__(self, settings: Settings, learned: Learned | None = None, init: Any = None) -> None:
@@ -185,7 +160,7 @@ class Stream:
 
     @property
     def state(self) -> Any:
-        """The state of the algorithm; None before the first row. To replace it drops everything derived from it."""
+        """The state of the algorithm; None before the first row. Assigning it drops everything derived from it."""
         return self._state
 
     @state.setter
@@ -199,9 +174,8 @@ class Stream:
         """Drop everything that was derived from the state, the classes and the settings."""
         self._planes: Hyperplanes | None = None
         self._model: LinearModel | None = None
-        self._single: Single | None = None
-        self._scorers: dict[bool, Scorer] = {}  # for dense rows, and for sparse ones
-        self._replay: ReplayLog | None = None
+        self._learner: RowLearner | None = None
+        self._scorers: dict[bool, RowScorer] = {}  # for dense rows, and for sparse ones
         if self.columns is not None:
             self.columns.layout = None  # of the dtype of the state
 
@@ -210,8 +184,8 @@ class Stream:
         return {name: getattr(self, name) for name in names}
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = dict.fromkeys(("_planes", "_model", "_single", "_replay"))
-        return self._attributes() | derived | {"_checked": None, "_exposed": False, "_scorers": {}}
+        derived = dict.fromkeys(("_checked", "_planes", "_model", "_learner"))
+        return self._attributes() | derived | {"_exposed": False, "_scorers": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
@@ -233,6 +207,8 @@ class Stream:
                 snapshots.pop().restore()
             for name, value in before.items():
                 setattr(self, name, value)
+            if self._learner is not None:
+                self._learner.log = None  # it may have rows that are undone
             if self.columns is not None:
                 self.columns = NamedColumns(islice(self.columns.items(), names))
             if outermost:
@@ -290,7 +266,7 @@ class Stream:
         check_classes(self.classes)
 
     def check_arrays(self) -> None:
-        """Raise an error unless the loops can read the state: whoever has the stream can replace parts of it.
+        """Raise an error unless the loops can read the state, parts of which users can replace.
 
         A single row is compared with the arrays in the compiled call, which was bound to them after this check.
         """
@@ -511,7 +487,7 @@ class Stream:
         counts, subset = new_counts(1 if joint else problems), used_rows(task.sample_weight)
         eta = settings.eta / settings.rate_scale
         args = EpochArgs(table.rows, task, subset, subset, np.arange(problems), eta, counts, joint)
-        local = stays_local(args, algorithm, self.state)
+        local = stays_local(algorithm, self.state, eta, args.size)
         if self._snapshots is not None:
             self._snapshots.append(Snapshot(self.state, table.rows, local=local))
         # In pieces, as compiled code does not react to Ctrl-C. The result is the same.
@@ -527,7 +503,9 @@ class Stream:
         counted = Counts(*(column[: self.known] for column in counts)) if self.classes.size else counts
         self.trials += subset.size or table.shape[0]
         self.mistakes += int(counted.mistakes.sum())
-        self._planes = self._model = self._replay = None
+        self._planes = self._model = None
+        if self._learner is not None:
+            self._learner.log = None
         return counted
 
     def _check_width(self, table: Table) -> None:
@@ -563,38 +541,20 @@ class Stream:
         """Learn from one row, unless its class or one of its names is new; return None if so."""
         if self._exposed:
             self._make_own()
-        single = self._single or self._prepare_single()
-        if single is None:
+        learner = self._learner or self._bind_learner()
+        if learner is None:
             return None
         try:
-            c = single.place.get(y)
+            c = learner.place.get(y)
         except TypeError:
             raise InvalidInput(f"y={y!r} is not a label. Pass a number, a text or another hashable value.") from None
-        return None if c is None or (row := self._row(x)) is None else self._learn_row(c, row)
-
-    def _learn_row(self, c: int, row: Row) -> bool:
-        """Learn from one row of the class number c; return whether it was a mistake."""
-        single = self._single or self._prepare_single()
-        assert single is not None
-        _, trial, learners = single
-        values, columns = row
-        learn = learners.get(columns is None)
-        if learn is None:
-            self._check_problems(trial.task)
-            learn = learners[columns is None] = self.settings.algorithm.row_learner(trial, self.state, row)
+        if c is None or (row := self._row(x)) is None:
+            return None
         if self._snapshots is not None:
-            algorithm, rows = self.settings.algorithm, as_rows(values, columns, self.state.W)
-            plain = not isinstance(algorithm, FirstOrder) or not algorithm.penalised
-            self._snapshots.append(Snapshot(self.state, rows, local=plain and algorithm.local_updates))
-        if trial.safe:
-            mistakes = learn(c, values, columns)
-        else:
-            if self._replay is None:
-                self._replay = ReplayLog(self.state)
-            mistakes = self._replay.learn(learn, c, row)
-        if mistakes < 0:
-            overflow = OVERFLOW.format(dtype=self.state.W.dtype) + " Nothing was learned from this row."
-            raise InvalidInput(NOT_FINITE if mistakes == -1 else overflow)
+            (values, columns), state = row, self._state
+            local = stays_local(self.settings.algorithm, state, learner.trial.eta, 1)
+            self._snapshots.append(Snapshot(state, as_rows(values, columns, state.W), local=local))
+        mistakes = learner.learn(c, row)
         self.trials += 1
         self.mistakes += mistakes
         self._planes = self._model = None
@@ -605,7 +565,8 @@ class Stream:
         self.learn(self.row_table(x, grow=True), [y], np.empty(0))
         return self.mistakes > before
 
-    def _prepare_single(self) -> Single | None:
+    def _bind_learner(self) -> RowLearner | None:
+        """Return what learns single rows by the classes and settings as they are; None before the first chunk."""
         if self.state is None:
             return None
         self.check_arrays()
@@ -613,16 +574,10 @@ class Stream:
         self._make_own()
         settings, algorithm = self.settings, self.settings.algorithm
         task, eta = self._task(np.empty(0, np.int32), np.empty(0)), settings.eta / settings.rate_scale
-        steps_once = (
-            isinstance(algorithm, FirstOrder) and isinstance(algorithm.rule, perceptron) and not algorithm.penalised
-        )
-        safe = steps_once and task.class_cost.max() * eta <= SAFE_COST
-        self._single = Single(
-            place={label: number for number, label in enumerate(self.classes.tolist())},
-            trial=RowTask(task, eta, is_joint(task.sign, settings.multiclass), self.known, safe),
-            learn={},
-        )
-        return self._single
+        self._check_problems(task)
+        joint, safe = is_joint(task.sign, settings.multiclass), cannot_overflow(algorithm, task, eta)
+        self._learner = RowLearner(algorithm, RowTask(task, eta, joint, self.known, safe), self.state, self.classes)
+        return self._learner
 
     def predict_one(self, x: Any) -> Any:
         """Return the class of a row, or the number in a regression.
@@ -637,25 +592,18 @@ class Stream:
         if row is None:  # names without a column count as zero
             row = self._row((self.columns or NamedColumns()).known_part(x))
             assert row is not None
-        return self._predict_row(row, scorers)
-
-    def _predict_row(self, row: Row, scorers: dict[bool, Scorer]) -> Any:
         values, columns = row
-        score, labels, several = scorers.get(columns is None) or self._make_scorer(scorers, row)
+        scorer = scorers.get(columns is None)
+        if scorer is None:
+            self.check_arrays()
+            how, multiclass = self.settings.algorithm, self.settings.multiclass
+            scorer = bind_scorer(how, multiclass, self.known, self.classes, self._state, row)
+            scorers[columns is None] = scorer
+        score, labels = scorer
         value = score(values, columns)
         if value != value:
             return None
-        return value if labels is None else labels[int(value) if several else value > 0.0]
-
-    def _make_scorer(self, scorers: dict[bool, Scorer], row: Row) -> Scorer:
-        self.check_arrays()
-        classes, pairs = self.classes, by_pairs(self.settings.multiclass) and self.classes.size > 2
-        score = None if pairs else self.settings.algorithm.row_scorer(self.known, self.state, row)
-        labels = [label.item() if isinstance(label, np.generic) else label for label in classes]
-        several = len(labels) > 2
-        labels = 2 * labels if len(labels) == 1 else labels
-        scorer = scorers[row[1] is None] = Scorer(score or (lambda values, columns: math.nan), labels or None, several)
-        return scorer
+        return labels[value > 0.0 if len(labels) == 2 else int(value)] if labels else value
 
     def predict_then_learn(self, table: Table, y: Array, weight: Array) -> list[Any]:
         """Return the prediction of each row before it is learned; None for the first row of the stream.
@@ -663,26 +611,18 @@ class Stream:
         The same as `predict_one` and `learn_one` for each row, without converting rows one by one.
         """
         predictions: list[Any] = []
-        rows: list[Row] = []
+        rows: list[TableRow] = []
         for i, label in enumerate(y.tolist()):
-            if self.state is None:
-                predictions.append(None)
-            else:
-                if not rows:
-                    self._check_width(table)
-                    rows = _single_rows(with_dtype(table, self.state.W.dtype))
-                if not self._scorers:
-                    self.check_arrays()
-                predicted = self._predict_row(rows[i], self._scorers)
-                predictions.append(self._predict_table(table.take(np.array([i]))) if predicted is None else predicted)
-            if self._exposed:
-                self._make_own()
-            single = self._single or self._prepare_single()
-            c = None if single is None or weight.size else single.place.get(label)
-            if c is None:  # a class that is new, or a row with a weight
+            predicted = None
+            if self.state is not None:
+                rows = rows or list(self.table_rows(table))
+                predicted = self.predict_one(rows[i])
+                if predicted is None:
+                    predicted = self._predict_table(table.take(np.array([i])))
+            predictions.append(predicted)
+            # By themselves: the first row, one of a new class, one with a weight.
+            if not rows or weight.size or self.learn_known(rows[i], label) is None:
                 self.learn(table.take(np.array([i])), y[i : i + 1], weight[i : i + 1])
-            else:
-                self._learn_row(c, rows[i])
         return predictions
 
     def _predict_table(self, table: Table) -> Any:
@@ -699,8 +639,8 @@ class Stream:
 
         Those calls do not check types: the types must be exactly those that they were compiled for.
         """
-        columns = self.columns
-        if type(x) is dict:
+        columns, kind = self.columns, type(x)
+        if kind is dict:
             if columns is not None and (layout := columns.layout) is not None:
                 size, values, pack, indices = layout
                 if size == len(x):
@@ -709,17 +649,17 @@ class Stream:
                     except (KeyError, struct.error):  # other names, or a value that is not a float
                         pass
             return self._own_columns().row(x, self._state.W.dtype)
+        if kind is TableRow:
+            return x  # type: ignore[no-any-return]
         W = self._state.W
         if (
-            type(x) is np.ndarray
+            kind is np.ndarray
             and x.dtype is W.dtype
             and x.shape == W.shape[1:]
             and x.flags.num & PLAIN == PLAIN
             and columns is None
         ):
             return x, None
-        if type(x) is TableRow:
-            return x  # type: ignore[return-value]
         if is_dict(x):
             return self._own_columns().row(x, W.dtype)
         rows = with_dtype(self.row_table(x), W.dtype).rows
@@ -796,15 +736,6 @@ class Stream:
         return type(self)(self.settings, Learned(seen, state, trials, mistakes, tuple(self.columns or ())))
 
 
-def _single_rows(table: Table) -> list[Row]:
-    """Return the rows of a table as the compiled calls for single rows take them."""
-    if isinstance(table.rows, Dense):
-        return [(row, None) for row in np.require(table.rows.X, requirements=["C", "A"])]
-    data, indices, indptr = table.rows
-    columns, starts = indices.astype(np.int64), indptr.tolist()
-    return [(data[start:end].tobytes(), columns[start:end]) for start, end in pairwise(starts)]
-
-
 class RegressionStream(Stream):
     """Learn to predict numbers."""
 
@@ -824,7 +755,7 @@ class RegressionStream(Stream):
         """Learn from one row, as from a chunk; a regression has no mistakes."""
         return self._learn_as_chunk(x, y)
 
-    def _prepare_single(self) -> None:
+    def _bind_learner(self) -> None:
         """Return None: there is no compiled call for a single row of a regression."""
 
     def meet(self, classes: Array) -> None:

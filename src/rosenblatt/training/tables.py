@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 FORMS = ("text", "markdown", "html", "latex")
 # Features up to which weights are written out.
 MAX_WEIGHTS = 8
-# What each column is called: in text, and in LaTeX's mathematics. HTML has the text.
+# Headings of the columns: in text and HTML, and in LaTeX's mathematics.
 _COLUMNS = (
     ("t", "$t$"),
     ("epoch", "epoch"),

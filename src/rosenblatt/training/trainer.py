@@ -98,12 +98,12 @@ class EpochRunner:
     # Mean loss of zero weights, which a diverging loss is compared with; infinite if a growing loss is harmless.
     zero_loss: float = np.inf
     remedy: str = "scale the data"  # advice against weights that diverge
-    plane: str = "hyperplane"  # what separates the rows, for messages
+    plane: str = "hyperplane"  # noun for what separates the rows
     # Advice for rows that cannot be separated.
     beyond: str = "a kernel (KernelPerceptron) or a soft margin (SoftMargin) may help"
     names: tuple[Any, ...] = ()  # names of the parts; empty if they have none
     noun: tuple[str, str] = ("problem", "problems")  # noun for one part and for several
-    predictor: str = ""  # what predicts, if not the last weights; else empty
+    predictor: str = ""  # noun for what predicts, if not the last weights; else empty
     leaves_out: bool = False  # whether some rows are not learned from: held out, or without weight
     penalised: bool = False  # whether the objective includes a penalty
     cycle: Cycle | None = None  # looks for weights that return

@@ -29,7 +29,7 @@ def _pyarrow() -> Any:
         import pyarrow.ipc
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtra("Parquet and Arrow files need pyarrow. Install rosenblatt[files].") from None
+        raise MissingExtra('Parquet and Arrow files need pyarrow. Run: pip install "rosenblatt[files]"') from None
     return pyarrow
 
 

@@ -87,7 +87,7 @@ class JsonParser(TableParser):
         self.ignored = {column.name for column in reading.columns if column.kind in ("label", "weight", "skip")}
 
     def return_ids(self, column: str | int) -> None:
-        """Return the values of a column as ids from now on; it is no feature unless it was one in training."""
+        """Return the values of a column as ids from now on; it is not a feature unless it was one in training."""
         if self.layout.names:
             super().return_ids(column)
         else:  # rows that come one by one
@@ -278,10 +278,11 @@ def records(table: Records, path: Any, layout: FileLayout) -> Iterator[Record]:
     for number, line in table.lines(path):
         try:
             record = as_object(line)
+            names = [*names_of(record), *(name for name, _ in plain_pairs(record))]
         except (ValueError, RecursionError):
-            table.refuse(path, number, line, "is not a JSON object. Correct the line.")
+            table.refuse(path, number, line, "is not a JSON object of numbers and texts. Correct the line.")
             continue
-        new = [name for name in names_of(record) if name not in table.kinds and not INDEX.fullmatch(name)]
+        new = [name for name in names if name not in table.kinds and not INDEX.fullmatch(name)]
         if new and table.reading.format != JSONL.name:
             table.refuse(path, number, new[0], "is not among the columns of the files before. Rename it.")
             continue

@@ -17,18 +17,13 @@ from rosenblatt.data.matrices import sp
 from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.decimals import (
-    COLON,
     FINE,
     LONG,
     MALFORMED,
     MAX_DIGITS,
-    NEWLINE,
-    POINT,
-    SHORT,
-    SPACE,
-    TENS,
     decimal,
     note_number,
+    read_pairs,
 )
 from rosenblatt.files.features import Piece
 from rosenblatt.files.formats import Format
@@ -39,6 +34,7 @@ from rosenblatt.files.sniffing import NUMBER, Sample, most, sample_lines
 from rosenblatt.files.streams import STANDARD_INPUT, Array, BlockReader, FilePath
 
 U = np.uint64
+EVERY_BIT = U(2**64 - 1)
 MAX_INT32 = 2**31 - 1
 BLOCK_BYTES = 1 << 24  # that `load_svmlight` reads at a time
 TOO_LARGE = "a {} is too large for float64. Scale the data."
@@ -53,8 +49,8 @@ def looks_like_svmlight(lines: list[bytes]) -> bool:
 
 
 # --------------------------------------------------------------------------------------------------------------- loops
-# Most pairs are short numbers between single spaces, and a short loop reads these. It leaves all others, one at a
-# time, to a careful function.
+# Most pairs are short numbers between single spaces, and `read_pairs` reads these. It leaves all others, one at a time,
+# to a careful function.
 
 
 @compiled()
@@ -92,51 +88,6 @@ def _read_label(text, i, optional):
 
 
 @compiled()
-def _read_plain_pairs(text, i, first, width, k, indices, values):
-    """Read pairs until one is not plain; return where that is, and the number of entries.
-
-    The number is read here, not by a function: a call takes 1.7 times as long, inlined or not.
-    """
-    while text[U(i)] == 32:
-        begin = i
-        i += 1
-        index, digit = 0, np.int64(text[U(i)]) - 48
-        while 0 <= digit <= 9:
-            index = index * 10 + digit
-            i += 1
-            digit = np.int64(text[U(i)]) - 48
-        column = index - first
-        if digit != COLON or i - begin - 2 >= MAX_DIGITS or i == begin + 1 or U(column) >= U(width):
-            return begin, k
-        i += 1
-        negative = text[U(i)] == 45
-        i += negative
-        start, w = i, 0
-        digit = np.int64(text[U(i)]) - 48
-        while 0 <= digit <= 9:
-            w = w * 10 + digit
-            i += 1
-            digit = np.int64(text[U(i)]) - 48
-        places = 0
-        if digit == POINT:
-            i += 1
-            point = i
-            digit = np.int64(text[U(i)]) - 48
-            while 0 <= digit <= 9:
-                w = w * 10 + digit
-                i += 1
-                digit = np.int64(text[U(i)]) - 48
-            places = i - point
-            start += 1
-        if (digit != SPACE and digit != NEWLINE) or i - start >= SHORT or i == start:
-            return begin, k
-        value = w / TENS[U(places)]
-        indices[U(k)], values[U(k)] = column, -value if negative else value
-        k += 1
-    return i, k
-
-
-@compiled()
 def _read_pair(text, i, first, width):
     """Read index:value at i: column, value, where it ends, and FINE, MALFORMED or LONG."""
     begin, index = i, 0
@@ -159,7 +110,7 @@ def _read_row(text, i, first, width, k, indices, values, long_numbers):
     Returns where the line ends, the number of entries, and whether all pairs are fine.
     """
     while True:
-        i, k = _read_plain_pairs(text, i, first, width, k, indices, values)
+        i, k = read_pairs(text, i, U(0), EVERY_BIT, U(first), U(first + width), 1.0, True, k, indices, values)
         while _is_blank(text[i]):
             i += 1
         if text[i] == 35:

@@ -16,7 +16,7 @@ import numpy as np
 
 from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.decimals import COLON, NEWLINE, POINT, SHORT, SPACE, TENS, note_number
+from rosenblatt.files.decimals import SHORT, TENS, note_number, read_pairs
 from rosenblatt.files.features import Dictionary, Field, Piece, full_names, to_bytes
 from rosenblatt.files.formats import Format
 from rosenblatt.files.options import MOST_BITS, NAMED_OPTIONS, Opening, Reading
@@ -174,50 +174,6 @@ def _read_head(text, i, row, label, weight):
 
 
 @compiled()
-def _read_pairs(text, i, mask, seed, factor, k, column, value):
-    """Read features from i on until name or value is not a short number; return where that is, and entries so far.
-
-    Most files of numbers have nothing else, and a loop without calls reads these faster.
-    """
-    while text[U(i)] == 32:
-        begin = i
-        i += 1
-        index, digit = 0, np.int64(text[U(i)]) - 48
-        while 0 <= digit <= 9:
-            index = index * 10 + digit
-            i += 1
-            digit = np.int64(text[U(i)]) - 48
-        if digit != COLON or i == begin + 1 or i - begin > SHORT:
-            return begin, k
-        i += 1
-        negative = text[U(i)] == 45
-        i += negative
-        start, w, places = i, 0, 0
-        digit = np.int64(text[U(i)]) - 48
-        while 0 <= digit <= 9:
-            w = w * 10 + digit
-            i += 1
-            digit = np.int64(text[U(i)]) - 48
-        if digit == POINT:
-            i += 1
-            start += 1
-            point = i
-            digit = np.int64(text[U(i)]) - 48
-            while 0 <= digit <= 9:
-                w = w * 10 + digit
-                i += 1
-                digit = np.int64(text[U(i)]) - 48
-            places = i - point
-        if (digit != SPACE and digit != NEWLINE) or i - start > SHORT or i == start:
-            return begin, k
-        number = w / TENS[U(places)]
-        number = (-number if negative else number) * factor
-        column[U(k)], value[U(k)] = np.int64(U(index) + seed & mask), number
-        k += number != 0.0  # zeros are left out
-    return i, k
-
-
-@compiled()
 def _read_features(text, i, mask, seed, factor, k, column, value, spans, space, others):
     """Read the features of a namespace from i on, as entries from k on: where they end, entries so far, the fault.
 
@@ -227,7 +183,7 @@ def _read_features(text, i, mask, seed, factor, k, column, value, spans, space, 
     while text[U(i)] == 32 or text[U(i)] == 9:
         if (spans.size == 0) & (48 <= text[U(i + 1)] <= 57):
             before = i
-            i, k = _read_pairs(text, i, mask, seed, factor, k, column, value)
+            i, k = read_pairs(text, i, seed, mask, U(0), mask + U(1), factor, False, k, column, value)
             if i > before:
                 continue
         i += 1

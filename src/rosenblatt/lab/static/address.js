@@ -294,8 +294,8 @@ function unknownParts(query, catalogue) {
  * @param {Record<string, any>} [given]
  */
 export function chapterLook(chapter, given = {}) {
-  const { t = 0, view = "sphere", hide = [] } = chapter;
-  return lookOf({ t, view, hide, ...given, chapter: chapter.number });
+  const { view, hide } = chapter;
+  return lookOf({ t: 0, view, hide, ...given, chapter: chapter.number });
 }
 
 /**

@@ -568,13 +568,7 @@ function createLab(root, ask, options, catalogue, editable) {
   /** @param {import("./types").Chapter} chapter */
   function openChapter(chapter) {
     player.pause();
-    look = {
-      ...look,
-      t: chapter.t ?? 0,
-      view: chapter.view ?? "sphere",
-      chapter: chapter.number,
-      hide: chapter.hide ?? [],
-    };
+    look = { ...look, t: 0, view: chapter.view, chapter: chapter.number, hide: chapter.hide };
     root.classList.add("touring");
     frame.tabs.open("Tour");
     chooseSpaceQuietly(look.view);

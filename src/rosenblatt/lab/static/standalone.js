@@ -29,7 +29,7 @@ function withNotes(catalogue) {
  * @param {Catalogue} catalogue
  * @param {object} scene  the scene to start with, and how to look at it; an address may say otherwise
  */
-export async function openStandalone(root, source, catalogue, scene) {
+async function openStandalone(root, source, catalogue, scene) {
   const answer = createAsk(catalogue, null);
   const saved = (/** @type {object} */ state) =>
     source.replace(
@@ -41,3 +41,13 @@ export async function openStandalone(root, source, catalogue, scene) {
   const lab = await mount(root, ask, { catalogue: withNotes(catalogue), scene, editable: true, address: true });
   Object.assign(root, { lab });
 }
+
+async function openSaved() {
+  const { source, data } = window.rosenblatt;
+  const scene = JSON.parse(document.querySelector("#scene")?.textContent ?? "");
+  const catalogue = JSON.parse(new TextDecoder().decode(data));
+  await openStandalone(/** @type {HTMLElement} */ (document.querySelector("#lab")), source, catalogue, scene);
+  document.documentElement.dataset.ready = "1";
+}
+
+openSaved();

@@ -1,5 +1,11 @@
 // The contract between the engine and the page, for the type checker only. It is not served.
 
+declare global {
+  interface Window {
+    rosenblatt: { source: string; data: ArrayBuffer }; // of a saved page: its text, and what it was saved with
+  }
+}
+
 export type Point = [number, number];
 export type Vector = ArrayLike<number>;
 export type Box = [Point, Point]; // [[x low, x high], [y low, y high]]
@@ -94,9 +100,8 @@ export interface Chapter {
   question: string;
   answer: string;
   scene: Partial<Scene>;
-  t: number;
   hide: string[];
-  view?: string;
+  view: string;
   steps: ChapterStep[];
 }
 
