@@ -16,8 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn import linear_model
-from sklearn.datasets import load_iris, load_svmlight_file, make_classification, make_moons
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris, load_svmlight_file, make_classification, make_moons
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from benchmarks.harness import (
@@ -525,6 +528,52 @@ def budgets(bench: Bench) -> Iterator[Yield]:
         growth = peak_growth(lambda model=model: stream(model, 9))
         lines.append((rule, f"{tenth:,}", f"{once:.4f}", f"{growth / 2**20:.1f} MiB"))
     yield Table(("rule", "vectors", "test accuracy after a pass", "memory grew over nine more"), lines)
+
+
+BUDGET_SIZES = (50, 200, 1_000)
+BUDGET_RULES: dict[str, dict[str, Any]] = {
+    '"arow"': {"budget_rule": "arow"},
+    '"projectron", average': {"budget_rule": "projectron", "aggregate": "average"},
+    '"forgetron"': {"budget_rule": "forgetron"},
+    '"random"': {"budget_rule": "random"},
+}
+
+
+def _budget_sets(bench: Bench) -> Iterator[tuple[str, Data, Data]]:
+    """Give the name of each set, its rows to train on, and those to test."""
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(y.size)
+    yield "digits", (X[order[:1_200]], y[order[:1_200]]), (X[order[1_200:]], y[order[1_200:]])
+    size = bench.rows(10_000)
+    (X, y), source = mnist_or_alike(60_000)
+    yield source, (X[:size], y[:size]), (X[-10_000:], y[-10_000:])
+    (X, y), (X_test, y_test) = a9a_rows()
+    yield "a9a", (X[:size].toarray(), y[:size]), (X_test[:8_000].toarray(), y_test[:8_000])
+
+
+def _budget_models(gamma: float) -> Iterator[tuple[str, Any, str]]:
+    """Give the name of each contestant, the model, and the method that trains it."""
+    yield "all rows", KernelPerceptron(), "fit"
+    yield "SVC", SVC(), "fit"
+    for size in BUDGET_SIZES:
+        nystroem = Nystroem(gamma=gamma, n_components=size, random_state=0)
+        yield f"{size:,}, Nystroem and SGD", make_pipeline(nystroem, linear_model.SGDClassifier(random_state=0)), "fit"
+        for rule, options in BUDGET_RULES.items():
+            for method in ("fit", "partial_fit"):
+                yield f"{size:,}, {rule}", KernelPerceptron(budget=size, **options), method
+
+
+@case("the rules of a budget on digits, MNIST and a9a, against Nystroem with SGD and SVC: test accuracy and time")
+def budget_rules(bench: Bench) -> Iterator[Yield]:
+    """Compare a fit and one pass by each rule with models of all rows."""
+    for data, train, test in _budget_sets(bench):
+        lines = []
+        for name, model, method in _budget_models(1.0 / (train[0].shape[1] * train[0].var())):
+            run = {name: lambda model=model, method=method, train=train: getattr(clone(model), method)(*train)}
+            one = bench.best(run, rounds=1)[name]
+            lines.append((name, method, f"{100.0 * one.result.score(*test):.1f}", f"{one.seconds:.2f}"))
+        yield f"Data: {data}."
+        yield Table(("model", "by", "test accuracy, %", "s"), lines)
 
 
 # ------------------------------------------------------------------------------------------------- memory and import

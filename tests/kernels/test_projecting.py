@@ -182,6 +182,13 @@ def test_a_budget_of_a_sixth_of_the_rows_is_as_good_as_all(options):
     )
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_similarities_that_overflow_are_refused(rule):
+    model = KernelPerceptron(kernel="poly", degree=9, budget=3, budget_rule=rule)
+    with pytest.raises(ValueError, match="overflow"):
+        model.fit(1e10 * np.ones((4, 3), np.float32), [0, 1, 0, 1])
+
+
 @pytest.mark.parametrize("rule", ["random", "forgetron"])
 def test_a_rule_that_drops_vectors_has_no_average(rule):
     with pytest.raises(ValueError, match="aggregate='last', or 'average' with budget_rule="):
