@@ -11,8 +11,9 @@ features, w = coef L, learn by one of two rules:
   on a full budget it is the perceptron on phi(x), whose bound has the margin of a function in the span.
 * "arow": with a variance for each weight, the diagonal matrix S, and v = phi' S phi: while m = y f(x) < 1,
   w += (1 - m) / (v + r) y S phi and 1 / S += phi^2 / r, after Crammer, Kulesza and Dredze (2009), Figure 1. A diagonal
-  depends on the basis, so that no bound is known for it. With 200 vectors and more it was within a point of the best of the rules that were tried,
-  after one epoch and after five: passive-aggressive, AdaGrad, least squares, and AROW with the whole covariance.
+  depends on the basis, so that no bound is known for it. With 200 vectors and more it was within a point of the best of
+  the rules that were tried, after one epoch and after five: passive-aggressive, AdaGrad, least squares, and AROW with
+  the whole covariance.
 
 Short names: i, j row of a block, p problem; r is one of the m features.
 """
