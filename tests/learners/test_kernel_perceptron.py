@@ -29,6 +29,7 @@ from oracles import reference
 from rosenblatt import KernelPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.datasets import load_mnist
 from rosenblatt.errors import InvalidInput
+from rosenblatt.kernels.rules import BUDGET_RULES
 from rosenblatt.learners.kernel_perceptron import AGGREGATES
 from strategies import integer_sets
 
@@ -560,3 +561,12 @@ def test_impossible_choices_are_refused_by_name():
         assert name in KernelPerceptron.declared
         with pytest.raises(InvalidInput, match=name):
             KernelPerceptron(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize("rule", BUDGET_RULES)
+def test_a_memory_that_is_overwritten_in_place_is_refused(rule):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = KernelPerceptron(budget=5, budget_rule=rule, max_iter=1).partial_fit(X, X[:, 0] > 0)
+    model._memory.count[0] = 10**6
+    with pytest.raises(InvalidInput, match="1000000 of"):
+        model.learn_one(X[0], True)

@@ -318,7 +318,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     )
     stored_attributes = ("classes_", "n_iter_", "run_", "stop_reason_", "t_", "mistakes_", "_expansion")
     at_times = ("gamma_", "_memory")
-    derived = ("_form", "_fitted_with", "_trusted", "dual_coef_", "support_", "support_vectors_")
+    derived = ("_form", "_fitted_with", "dual_coef_", "support_", "support_vectors_")
     meaning = (*SHAPING, "multiclass", "budget", "aggregate")
 
     def __sklearn_tags__(self) -> Any:
@@ -647,7 +647,6 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     def _expose(self) -> None:
         """Set the attributes that show the expansion of the known classes."""
         self._note_meaning()
-        self._trusted = self._expansion, self.__dict__.get("_memory")
         known = self._known()
         self.dual_coef_, self.support_ = known.coef, known.rows
         self.support_vectors_ = np.empty((0, 0)) if _looks_up(self) else _to_show(known.vectors)
@@ -748,9 +747,6 @@ class KernelPerceptron(ClassifierMixin, Estimator):
 
     def _check_arrays(self) -> None:
         """Raise an error unless the loops can read the expansion, which users can replace."""
-        expansion, memory = self._trusted
-        if self._expansion is expansion and self.__dict__.get("_memory") is memory:
-            return
         with refuse_replaced():
             self._expansion.check()
             size, rows = np.shape(self._expansion.vectors)[:1], self._expansion.rows.size
