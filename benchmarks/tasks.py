@@ -16,8 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn import linear_model
-from sklearn.datasets import load_iris, load_svmlight_file, make_classification, make_moons
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris, load_svmlight_file, make_classification, make_moons
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from benchmarks.harness import (
@@ -507,7 +510,7 @@ def kernel_small(bench: Bench) -> Iterator[Yield]:
 
 @case("a9a with RBF on a budget of a tenth: accuracy, and memory over ten passes of a stream")
 def budgets(bench: Bench) -> Iterator[Yield]:
-    """Compare the three rules with no budget at all."""
+    """Compare the rules with no budget at all."""
     (X, y), (X_test, y_test) = a9a_rows()
     X, y = X[: bench.rows(X.shape[0])], y[: bench.rows(X.shape[0])]
 
@@ -519,12 +522,58 @@ def budgets(bench: Bench) -> Iterator[Yield]:
     free = stream(KernelPerceptron(gamma=0.05), 1)
     tenth = free.support_.size // 10
     lines = [("none", f"{free.support_.size:,}", f"{free.score(X_test, y_test):.4f}", "")]
-    for rule in ("random", "forgetron", "projectron"):
+    for rule in ("arow", "projectron", "random", "forgetron"):
         model = stream(KernelPerceptron(gamma=0.05, budget=tenth, budget_rule=rule), 1)
         once = model.score(X_test, y_test)
         growth = peak_growth(lambda model=model: stream(model, 9))
         lines.append((rule, f"{tenth:,}", f"{once:.4f}", f"{growth / 2**20:.1f} MiB"))
     yield Table(("rule", "vectors", "test accuracy after a pass", "memory grew over nine more"), lines)
+
+
+BUDGET_SIZES = (50, 200, 1_000)
+BUDGET_RULES: dict[str, dict[str, Any]] = {
+    '"arow"': {"budget_rule": "arow"},
+    '"projectron", average': {"budget_rule": "projectron", "aggregate": "average"},
+    '"forgetron"': {"budget_rule": "forgetron"},
+    '"random"': {"budget_rule": "random"},
+}
+
+
+def _budget_sets(bench: Bench) -> Iterator[tuple[str, Data, Data]]:
+    """Give the name of each set, its rows to train on, and those to test."""
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(y.size)
+    yield "digits", (X[order[:1_200]], y[order[:1_200]]), (X[order[1_200:]], y[order[1_200:]])
+    size = bench.rows(10_000)
+    (X, y), source = mnist_or_alike(60_000)
+    yield source, (X[:size], y[:size]), (X[-10_000:], y[-10_000:])
+    (X, y), (X_test, y_test) = a9a_rows()
+    yield "a9a", (X[:size].toarray(), y[:size]), (X_test[:8_000].toarray(), y_test[:8_000])
+
+
+def _budget_models(gamma: float) -> Iterator[tuple[str, Any, str]]:
+    """Give the name of each contestant, the model, and the method that trains it."""
+    yield "all rows", KernelPerceptron(), "fit"
+    yield "SVC", SVC(), "fit"
+    for size in BUDGET_SIZES:
+        nystroem = Nystroem(gamma=gamma, n_components=size, random_state=0)
+        yield f"{size:,}, Nystroem and SGD", make_pipeline(nystroem, linear_model.SGDClassifier(random_state=0)), "fit"
+        for rule, options in BUDGET_RULES.items():
+            for method in ("fit", "partial_fit"):
+                yield f"{size:,}, {rule}", KernelPerceptron(budget=size, **options), method
+
+
+@case("the rules of a budget on digits, MNIST and a9a, against Nystroem with SGD and SVC: test accuracy and time")
+def budget_rules(bench: Bench) -> Iterator[Yield]:
+    """Compare a fit and one pass by each rule with models of all rows."""
+    for data, train, test in _budget_sets(bench):
+        lines = []
+        for name, model, method in _budget_models(1.0 / (train[0].shape[1] * train[0].var())):
+            run = {name: lambda model=model, method=method, train=train: getattr(clone(model), method)(*train)}
+            one = bench.best(run, rounds=1)[name]
+            lines.append((name, method, f"{100.0 * one.result.score(*test):.1f}", f"{one.seconds:.2f}"))
+        yield f"Data: {data}."
+        yield Table(("model", "by", "test accuracy, %", "s"), lines)
 
 
 # ------------------------------------------------------------------------------------------------- memory and import

@@ -12,7 +12,8 @@ from sklearn.metrics import pairwise
 
 from oracles import reference
 from rosenblatt import KernelPerceptron
-from rosenblatt.kernels.budget import BUDGET_RULES, Budget, BudgetState
+from rosenblatt.kernels.budget import Budget, BudgetState
+from rosenblatt.kernels.rules import BUDGET_RULES
 from strategies import integer_sets
 
 IRIS = load_iris(return_X_y=True)
@@ -53,7 +54,7 @@ def test_the_forgetron_is_that_of_the_paper(data, size):
 @given(data=integer_sets(most_rows=20), seed=st.integers(0, 2**31 - 1))
 def test_random_eviction_replaces_one_vector_by_the_mistaken_row(data, seed):
     X, label = data
-    model = KernelPerceptron(kernel="quadratic", budget=4, random_state=seed)
+    model = KernelPerceptron(kernel="quadratic", budget=4, budget_rule="random", random_state=seed)
     members = []
     for i in range(len(X)):
         signs = 2 * label[members] - 1
@@ -68,10 +69,9 @@ def test_random_eviction_replaces_one_vector_by_the_mistaken_row(data, seed):
 
 def test_random_eviction_hits_every_vector():
     X, y = np.eye(300), np.arange(300) % 2
-    model = KernelPerceptron(kernel="linear", budget=5, shuffle=False, max_iter=1, tol=None).fit(X, y)
-    order = [
-        KernelPerceptron(kernel="linear", budget=5).partial_fit(X[:n], y[:n]).support_.tolist() for n in range(5, 60)
-    ]
+    options = {"kernel": "linear", "budget": 5, "budget_rule": "random"}
+    model = KernelPerceptron(shuffle=False, max_iter=1, tol=None, **options).fit(X, y)
+    order = [KernelPerceptron(**options).partial_fit(X[:n], y[:n]).support_.tolist() for n in range(5, 60)]
     replaced = [next(s for s in range(5) if a[s] != b[s]) for a, b in itertools.pairwise(order)]
     assert set(replaced) == set(range(5))
     assert model.support_.size == 5
@@ -156,16 +156,16 @@ def test_a_fit_keeps_the_best_epoch_and_goes_on_from_there(rule, multiclass):
     short = KernelPerceptron(max_iter=model.run_.kept, tol=None, **options).fit(X, y)
     assert model.support_.tolist() == short.support_.tolist()
     assert model.dual_coef_.tolist() == short.dual_coef_.tolist()
-    for name in ("gram", "born", "count", "damage", "errors"):
+    for name in ("gram", "born", "count", "damage", "errors", "variance"):
         assert getattr(model._memory, name).tolist() == getattr(short._memory, name).tolist()
 
 
+@pytest.mark.parametrize("rule", ["random", "projectron"])
 @pytest.mark.parametrize("shuffle", [True, "random"])
-def test_a_budgeted_run_has_separated_the_rows_only_if_every_problem_has(shuffle):
+def test_a_budgeted_run_has_separated_the_rows_only_if_every_problem_has(shuffle, rule):
     X, y = IRIS
-    model = KernelPerceptron(kernel="laplacian", gamma=5.0, budget=150, shuffle=shuffle, max_iter=1000).fit(
-        X[::2], y[::2]
-    )
+    options = {"budget": 150, "budget_rule": rule, "shuffle": shuffle, "max_iter": 1000}
+    model = KernelPerceptron(kernel="laplacian", gamma=5.0, **options).fit(X[::2], y[::2])
     assert model.run_.stop.name == "SEPARATED"
     assert model.run_.mistakes[-1] == 0
     assert model.score(X[::2], y[::2]) == 1.0

@@ -5,86 +5,15 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernel_blocks import binary, gram, joint, new_block, new_progress, new_updates, one_vs_rest, quadratic
 from oracles import reference
 from rosenblatt.kernels import loops
 from strategies import integer_sets
 
 few = settings(max_examples=30)
-
-
-NO_SPANS = np.empty((0, 2, 2), np.int64)
-
-
-def taught(sign, active):
-    """What rows teach the active problems, without a margin and without a limit."""
-    label, place = np.nonzero(sign[:, active])
-    first = np.searchsorted(label, np.arange(len(sign) + 1))
-    active = np.array(active, np.int64)[place]
-    return loops.Problems(sign, np.ones(sign.shape), np.ones(len(sign)), active, first, False, 0.0, np.inf)
-
-
-def binary():
-    """Two classes, one problem."""
-    return taught(np.array([[-1], [1]], np.int8), [0])
-
-
-def one_vs_rest(classes, active):
-    return taught((2 * np.eye(classes) - 1).astype(np.int8), list(active))
-
-
-def joint(classes):
-    return one_vs_rest(classes, range(classes))._replace(joint=True)
-
-
-def new_progress(problems, rows=0):
-    parts = 1 if problems.joint else problems.sign.shape[1]
-    count = problems.sign.shape[1]
-    counts = np.zeros((parts, rows), np.int32)
-    return loops.Progress(np.zeros(count, np.int64), *np.zeros((3, parts)), *np.zeros((2, count)), counts)
-
-
-def new_updates(capacity):
-    whole = np.zeros((3, capacity), np.int64)
-    return loops.UpdateBuffer(whole[0], whole[1], np.zeros(capacity), whole[2], np.zeros(1, np.int64))
-
-
-def new_block(label, K, problems, scores=None):
-    n = label.size
-    scores = np.zeros((problems.sign.shape[1], n)) if scores is None else scores
-    return loops.RowBlock(np.arange(n), label, np.ones(n), K, scores, np.arange(n), NO_SPANS)
-
-
-def new_vectors(problems, budget):
-    count = problems.sign.shape[1]
-    return loops.BudgetVectors(
-        coef=np.zeros((count, budget)),
-        member=np.full(budget, -1),
-        gram=np.zeros((budget, budget)),
-        born=np.zeros(budget, np.int64),
-        count=np.zeros(2, np.int64),
-        damage=np.zeros(count),
-        errors=np.zeros(count),
-    )
-
-
-def quadratic(x, z):
-    return (1 + sum(a * b for a, b in zip(x, z, strict=True))) ** 2
-
-
-def gaussian(x, z):
-    return float(np.exp(-sum((a - b) ** 2 for a, b in zip(x, z, strict=True)) / 8))
-
-
-def half_gaussian(x, z):
-    return gaussian(x, z) / 2
-
-
-def gram(kernel, X):
-    return np.array([[kernel(x, z) for z in X.tolist()] for x in X.tolist()], float)
 
 
 # ------------------------------------------------------------------------------------------------- without a budget
@@ -250,118 +179,6 @@ def test_every_prefix_of_the_updates_votes_as_often_as_it_survived(updates, cut)
         assert out[p, j] == sum(votes)
 
 
-# ------------------------------------------------------------------------------------------------------ on a budget
-
-
-def splitmix(seed, count, size):
-    """Number `count` of the generator splitmix64, below `size`, in integers of Python."""
-    mask = (1 << 64) - 1
-    z = (seed + (count + 1) * 0x9E3779B97F4A7C15) & mask
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-    return (z ^ (z >> 31)) % size
-
-
-@few
-@given(integer_sets(most_rows=40), st.integers(1, 6), st.integers(0, 2**63))
-def test_random_eviction_is_that_of_plain_python(data, budget, seed):
-    X, label = data
-    rows, signs = X.tolist(), (2 * label - 1).tolist()
-    slots, entered, mistakes = [], 0, 0
-    for i, x in enumerate(rows):
-        if signs[i] * sum(signs[k] * quadratic(rows[k], x) for k in slots) > 0:
-            continue
-        mistakes += 1
-        if len(slots) < budget:
-            slots.append(i)
-        else:
-            slots[splitmix(seed, entered, budget)] = i
-        entered += 1
-    problems, vectors = binary(), new_vectors(binary(), budget)
-    progress, columns = new_progress(problems), np.full((budget, len(X)), np.nan)
-    block = new_block(label, gram(quadratic, X), problems)
-    loops.run_evicting_block(False, np.uint64(seed), block, columns, problems, vectors, progress)
-    assert vectors.member[: vectors.count[0]].tolist() == slots
-    assert vectors.coef[0, : len(slots)].tolist() == [signs[k] for k in slots]
-    assert vectors.count.tolist() == [len(slots), entered]
-    assert progress.mistakes.tolist() == [mistakes]
-    assert columns[: len(slots)].tolist() == block.K[slots].tolist()
-
-
-@pytest.mark.parametrize("kernel", [gaussian, half_gaussian])
-@few
-@given(data=integer_sets(most_rows=40, most_features=3), budget=st.integers(1, 6))
-def test_shrinking_eviction_is_the_forgetron(kernel, data, budget):
-    X, label = data
-    X = X + np.random.default_rng(0).random(X.shape) / 10  # no score is zero, where rounding would decide
-    active, weights = reference.forgetron(X.tolist(), (2 * label - 1).tolist(), kernel, budget)
-    problems, vectors = binary(), new_vectors(binary(), budget)
-    K = gram(kernel, X)
-    columns = np.zeros((budget, len(X)))
-    progress = new_progress(problems)
-    loops.run_evicting_block(True, np.uint64(0), new_block(label, K, problems), columns, problems, vectors, progress)
-    size = vectors.count[0]
-    by_age = np.argsort(vectors.born[:size])
-    assert vectors.member[by_age].tolist() == active
-    np.testing.assert_allclose(vectors.coef[0, by_age], weights, rtol=1e-6)
-    member = vectors.member[:size]
-    np.testing.assert_array_equal(vectors.gram[:size, :size], K[np.ix_(member, member)])
-    assert vectors.damage[0] <= 15 / 32 * vectors.errors[0] + 1e-9
-
-
-@few
-@given(integer_sets(most_rows=24, most_features=4), st.integers(1, 6))
-def test_the_projecting_block_solves_for_the_projection(data, budget):
-    X, label = data
-    K, residual = gram(gaussian, X), 0.3
-    member, coef = [], np.zeros(0)
-    for i in range(len(X)):
-        sign = 2 * label[i] - 1
-        score = coef @ K[member, i]
-        if abs(score) < 1e-9 < np.abs(coef).sum():
-            return  # rounding decides
-        if sign * score > 0:
-            continue
-        share = np.linalg.solve(K[np.ix_(member, member)], K[member, i])
-        distance = np.sqrt(max(0.0, 1 - K[member, i] @ share))
-        if abs(distance - residual) < 1e-6:
-            return  # rounding decides
-        if distance > residual and len(member) < budget:
-            member, coef = [*member, i], np.append(coef, sign)
-        else:
-            coef = coef + sign * share
-    problems, vectors = binary(), new_vectors(binary(), budget)
-    progress, columns = new_progress(problems), np.zeros((budget, len(X)))
-    loops.run_projecting_block(residual, new_block(label, K, problems), columns, problems, vectors, progress)
-    assert vectors.member[: vectors.count[0]].tolist() == member
-    np.testing.assert_allclose(vectors.coef[0, : len(member)], coef, atol=1e-6)
-    inverse = vectors.gram[: len(member), : len(member)]
-    np.testing.assert_allclose(inverse @ K[np.ix_(member, member)], np.eye(len(member)), atol=1e-6)
-
-
-@pytest.mark.parametrize("mode", ["ovr", "joint"])
-@few
-@given(data=integer_sets(classes=3, most_rows=30))
-def test_a_budget_that_is_never_full_makes_the_updates_of_a_block(mode, data):
-    X, label = data
-    n, K = len(X), gram(quadratic, X)
-    problems = joint(3) if mode == "joint" else one_vs_rest(3, range(3))
-    updates, free, bound = new_updates(3 * n), new_progress(problems), new_progress(problems)
-    run = loops.run_joint_block if mode == "joint" else loops.run_block
-    run(new_block(label, K, problems), problems, np.arange(n), 0, free, updates)
-    vectors, columns = new_vectors(problems, n), np.zeros((n, n))
-    loops.run_evicting_block(False, np.uint64(0), new_block(label, K, problems), columns, problems, vectors, bound)
-    wanted = np.zeros((3, n))
-    size = updates.size[0]
-    np.add.at(wanted, (updates.problem[:size], updates.row[:size]), updates.step[:size])
-    found = np.zeros((3, n))
-    found[:, vectors.member[: vectors.count[0]]] = vectors.coef[:, : vectors.count[0]]
-    assert found.tolist() == wanted.tolist()
-    for name in ("trials", "mistakes", "loss"):  # a budget has no use for lengths
-        assert getattr(bound, name).tolist() == getattr(free, name).tolist()
-    assert vectors.errors.tolist() == np.count_nonzero(wanted, axis=1).tolist()
-
-
 def test_the_loops_run_as_plain_python():
     script = (
         "import numpy as np\n"
@@ -371,7 +188,7 @@ def test_the_loops_run_as_plain_python():
         "for multiclass in ('ovr', 'joint'):\n"
         "    options = {'multiclass': multiclass, 'max_iter': 2, 'tol': None}\n"
         "    KernelPerceptron(**options).fit(X, y).predict(X, aggregate='vote')\n"
-        "    for rule in ('random', 'forgetron', 'projectron'):\n"
+        "    for rule in ('arow', 'projectron', 'random', 'forgetron'):\n"
         "        model = KernelPerceptron(budget=4, budget_rule=rule, **options).fit(X, y)\n"
         "        assert model.support_.size <= 4 and np.isfinite(model.dual_coef_).all()\n"
     )

@@ -738,6 +738,7 @@ def test_unknown_parts_of_an_address_are_left_out_with_a_note(lab, hash):
 @pytest.mark.parametrize(
     ("rule", "sentence"),
     [
+        ("arow", "by the rows that count, most where it varied least."),
         ("random", "+1=1. The budget is full: a row, drawn at random, is dropped."),
         ("forgetron", "The budget is full: every count shrinks, and the oldest row is dropped."),
         ("projectron", "close to a sum of the rows that count: its share goes to them."),

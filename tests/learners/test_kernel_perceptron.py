@@ -29,6 +29,7 @@ from oracles import reference
 from rosenblatt import KernelPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.datasets import load_mnist
 from rosenblatt.errors import InvalidInput
+from rosenblatt.kernels.rules import BUDGET_RULES
 from rosenblatt.learners.kernel_perceptron import AGGREGATES
 from strategies import integer_sets
 
@@ -71,7 +72,7 @@ def expected_failures(estimator):
     if estimator.kernel != "precomputed":
         for storage in ("dense", "sparse"):
             expected[f"check_sample_weight_equivalence_on_{storage}_data"] = ORDER_MATTERS
-    if estimator.kernel == "poly":
+    if estimator.kernel == "poly" or (estimator.budget is not None and estimator.budget_rule == "arow"):
         expected["check_class_weight_classifiers"] = COSTS_DO_NOT_MATTER
     return expected
 
@@ -84,7 +85,8 @@ def expected_failures(estimator):
         KernelPerceptron(kernel="laplacian", multiclass="joint", aggregate="average"),
         KernelPerceptron(kernel="precomputed", fit_intercept=True),
         KernelPerceptron(margin=4, max_updates=8, multiclass="ovo-vote"),
-        KernelPerceptron(budget=100, budget_rule="projectron"),
+        KernelPerceptron(budget=100),
+        KernelPerceptron(budget=100, budget_rule="projectron", aggregate="average"),
     ],
     expected_failed_checks=expected_failures,
 )
@@ -388,7 +390,32 @@ def test_bad_objects_get_a_sentence():
         KernelPerceptron(class_weight="balanced").partial_fit(*IRIS)
 
 
-@pytest.mark.parametrize("later", [{"budget": None}, {"budget": 7}, {"budget_rule": "projectron"}])
+@pytest.mark.parametrize("kind", ["array", "sparse", "object"])
+@pytest.mark.parametrize("options", [{}, {"budget": 6}, {"budget": 6, "budget_rule": "random"}])
+def test_one_row_is_predicted_and_learned_like_a_block_of_one(kind, options):
+    rows = np.random.default_rng(0).integers(-3, 4, (40, 3)).astype(float)
+    y = np.where(rows[:, 0] * rows[:, 1] > 0, "same", "other")
+    one_row = {
+        "array": rows.__getitem__,
+        "sparse": lambda i: sp.csr_array(rows[[i]]),
+        "object": lambda i: tuple(rows[i]),
+    }
+    block_of = {"array": lambda i: rows[[i]], "sparse": one_row["sparse"], "object": lambda i: [tuple(rows[i])]}
+    kernel = "rbf" if kind != "object" else lambda a, b: float((1 + np.dot(a, b)) ** 2)
+    one, block = (KernelPerceptron(kernel=kernel, gamma=0.5, **options) for _ in range(2))
+    assert one.predict_one(one_row[kind](0)) is None
+    for i in range(40):
+        before = block.mistakes_ if i else 0
+        block.partial_fit(block_of[kind](i), y[[i]])
+        assert one.learn_one(one_row[kind](i), y[i]) == (block.mistakes_ > before)
+        found = one.predict_one(one_row[kind](i))
+        assert (found, type(found)) == (block.predict(block_of[kind](i))[0], str)
+    assert one.dual_coef_.tolist() == block.dual_coef_.tolist()
+
+
+@pytest.mark.parametrize(
+    "later", [{"budget": None}, {"budget": 7}, {"budget_rule": "projectron"}, {"budget_rule": "arow"}]
+)
 def test_a_stream_does_not_go_on_with_another_budget(later):
     X = np.random.default_rng(0).standard_normal((40, 2))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
@@ -497,6 +524,11 @@ def test_a_budget_has_neither_margin_nor_limit(options):
     assert KernelPerceptron(budget=9).fit(X, Y).support_.size <= 9
 
 
+def test_the_projectron_takes_a_margin():
+    none, one = (KernelPerceptron(budget=9, budget_rule="projectron", margin=m).partial_fit(X, Y) for m in (0.0, 1.0))
+    assert one.run_.updates > none.run_.updates
+
+
 # Sets on which the perceptron of the lectures, or one class against all others, falls short of it.
 HARD = {
     "noise": make_classification(400, 10, n_informative=5, flip_y=0.4, random_state=3),
@@ -529,3 +561,12 @@ def test_impossible_choices_are_refused_by_name():
         assert name in KernelPerceptron.declared
         with pytest.raises(InvalidInput, match=name):
             KernelPerceptron(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize("rule", BUDGET_RULES)
+def test_a_memory_that_is_overwritten_in_place_is_refused(rule):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = KernelPerceptron(budget=5, budget_rule=rule, max_iter=1).partial_fit(X, X[:, 0] > 0)
+    model._memory.count[0] = 10**6
+    with pytest.raises(InvalidInput, match="1000000 of"):
+        model.learn_one(X[0], True)

@@ -53,7 +53,7 @@ MORE = [
 ]
 BUDGETS = [
     KernelPerceptron(budget=5, budget_rule=rule, kernel=kernel)
-    for rule, kernel in (("random", "rbf"), ("forgetron", "quadratic"), ("projectron", "rbf"))
+    for rule, kernel in (("random", "rbf"), ("forgetron", "quadratic"), ("projectron", "rbf"), ("arow", "rbf"))
 ]
 DUALS = [
     *(KernelPerceptron(kernel=kernel, max_iter=4) for kernel in ("linear", "quadratic", "poly", "rbf", "cosine")),
@@ -781,16 +781,24 @@ def test_memories_that_do_not_fit_are_refused(model, forged):
     memory = ("attributes", "_memory", "record", 1)
     assert "the memory counts 6" in forged(replace("_memory.count", 6), stream)
     assert "the memory counts -1" in forged(replace("_memory.count", -1), stream)
-    assert "vectors of the future" in forged(replace("_memory.born", 2**40), stream)
-    assert "vectors of the future" in forged(replace("_memory.born", -1), stream)
+    if model.budget_rule in ("random", "forgetron"):
+        assert "vectors of the future" in forged(replace("_memory.born", 2**40), stream)
+        assert "vectors of the future" in forged(replace("_memory.born", -1), stream)
+    else:
+        assert "factor of the memory is singular" in forged(replace("_memory.gram", 0.0), stream)
+        assert "lag of the memory has values" in forged(replace("_memory.lag", np.nan), stream)
+        narrow = edit(*memory, "lag", to={"tensor": "_memory.damage"})
+        assert "lag of the memory has shape" in forged(narrow, stream, prune=True)
+    if model.budget_rule == "arow":
+        assert "variances below zero" in forged(replace("_memory.variance", -1.0), stream)
     assert " of the memory has shape" in forged(edit("parameters", "budget", to=2**31), stream)
     assert "budget=None is not" in forged(edit("parameters", "budget", to=None), stream)
     assert "budget=5 is not" in forged(drop("attributes", "_memory"), stream, prune=True)
     assert "errors of the memory has dtype" in forged(
-        edit(*memory, "errors", to={"tensor": "_memory.born"}), stream, prune=True
+        edit(*memory, "errors", to={"tensor": "_memory.count"}), stream, prune=True
     )
     assert "the memory.rule is not of type" in forged(edit(*memory, "rule", to=1), stream)
-    for rule in {"random", "forgetron", "projectron"} - {model.budget_rule}:
+    for rule in {"arow", "projectron", "random", "forgetron"} - {model.budget_rule}:
         assert "one of the rule" in forged(edit("parameters", "budget_rule", to=rule), stream)
         assert "one of the rule" in forged(edit(*memory, "rule", to=rule), stream)
     if model.budget_rule != "random":

@@ -169,7 +169,7 @@ def test_the_dual_is_recorded_from_its_log(model, classes):
     assert recording.row.size == fitted.t_
 
 
-@pytest.mark.parametrize("rule", ["random", "forgetron", "projectron"])
+@pytest.mark.parametrize("rule", ["arow", "projectron", "random", "forgetron"])
 @pytest.mark.parametrize("multiclass", ["ovr", "ovo", "joint"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_budget_is_recorded_trial_by_trial(rule, multiclass, classes):

@@ -190,8 +190,8 @@ def test_an_expansion_in_the_dual_fits_together(change):
             model.predict(X, "vote") if use == "vote" else USES[use](model)
 
 
-@pytest.mark.parametrize("rule", ["random", "forgetron", "projectron"])
-@pytest.mark.parametrize("name", ["gram", "born", "count", "damage", "errors"])
+@pytest.mark.parametrize("rule", ["arow", "projectron", "random", "forgetron"])
+@pytest.mark.parametrize("name", ["gram", "born", "count", "damage", "errors", "lag", "variance"])
 def test_the_memory_of_a_budget_fits_its_expansion(rule, name):
     model = KernelPerceptron(kernel="rbf", budget=5, budget_rule=rule).partial_fit(X, Y)
     before = getattr(model._memory, name)

@@ -68,10 +68,14 @@ class Expansion:
         inside = np.all((log.trial >= 0) & (log.trial < self.trials[log.problem]))
         expect(inside, "trial of the log is beyond the trials of the expansion")
 
-    def summed(self) -> Array:
-        """Return the coefficients of the sum of f_p over all trials. The sum is exact where the steps are."""
-        lag = np.zeros_like(self.coef)
-        np.add.at(lag, (self.log.problem, self.log.slot), self.log.step * self.log.trial)
+    def summed(self, lag: Array | None = None) -> Array:
+        """Return the coefficients of the sum of f_p over all trials. The sum is exact where the steps are.
+
+        `lag` are the steps times the trials before them, added up for each vector; by default those of the log.
+        """
+        if lag is None:
+            lag = np.zeros_like(self.coef)
+            np.add.at(lag, (self.log.problem, self.log.slot), self.log.step * self.log.trial)
         return self.trials[:, None] * self.coef - lag
 
     def known(self, problems: int) -> Expansion:
@@ -84,12 +88,12 @@ class Expansion:
         vectors = self.vectors if used.size == self.rows.size else self.vectors[used]
         return Expansion(vectors, self.rows[used], self.coef[:problems, used], self.trials[:problems], log)
 
-    def scores(self, kernel: Similarity, rows: Objects, aggregate: str) -> Array:
-        """Return the scores of rows in shape (n_problems, n_rows): "last", "average" or "vote"."""
+    def scores(self, kernel: Similarity, rows: Objects, aggregate: str, lag: Array | None = None) -> Array:
+        """Return the scores of rows, in shape (n_problems, n_rows), by "last", "average" or "vote"; see `summed`."""
         if aggregate == "vote":
             return vote(kernel, self, rows)
         if aggregate == "average":
-            return expand(kernel, self.vectors, rows, self.summed()) / np.maximum(self.trials, 1)[:, None]
+            return expand(kernel, self.vectors, rows, self.summed(lag)) / np.maximum(self.trials, 1)[:, None]
         return expand(kernel, self.vectors, rows, self.coef)
 
     def grow(self, change: Array) -> Expansion:

@@ -73,8 +73,8 @@ class BudgetNotes:
 
     def __init__(self, job: KernelJob) -> None:
         self.job, self.rows_per_epoch = job, job.subset.size or job.objects.shape[0]
-        self.notes: list[tuple[int, Array, float, float, int]] = []
-        self.so_far = 0.0, 0.0  # mistakes and loss of the epoch
+        self.notes: list[tuple[int, Array, float, float, float, int]] = []
+        self.so_far = 0.0, 0.0, 0.0  # mistakes, updates and loss of the epoch
         # Rows that are vectors, and their coefficients.
         self.states: list[tuple[Array, Array]] = [(np.empty(0, np.int64), np.empty((job.start.trials.size, 0)))]
 
@@ -83,16 +83,17 @@ class BudgetNotes:
         trial = len(self.notes)
         if trial == MAX_TRIALS:
             raise InvalidInput(f"A recording holds {MAX_TRIALS} trials. Take fewer rows or epochs.")
-        before = self.so_far if trial % self.rows_per_epoch else (0.0, 0.0)
-        self.so_far = float(runner.progress.mistakes.sum()), float(runner.progress.loss.sum())
-        mistakes, loss = (now - then for now, then in zip(self.so_far, before, strict=True))
-        if mistakes:
+        before = self.so_far if trial % self.rows_per_epoch else (0.0, 0.0, 0.0)
+        progress = runner.progress
+        self.so_far = float(progress.mistakes.sum()), float(progress.updates.sum()), float(progress.loss.sum())
+        mistakes, updates, loss = (now - then for now, then in zip(self.so_far, before, strict=True))
+        if updates:
             self.states.append((runner.member.copy(), runner.coef()))
-        self.notes.append((int(block.row[i]), block.scores[:, i].copy(), loss, mistakes, len(self.states) - 1))
+        self.notes.append((int(block.row[i]), block.scores[:, i].copy(), loss, mistakes, updates, len(self.states) - 1))
 
     def recording(self, run: Run, estimator: Any) -> Recording:
         """Return the trials noted so far, with a column of weights for each row that was ever a vector."""
-        row, score, loss, mistakes, at = (np.array(column) for column in zip(*self.notes, strict=True))
+        row, score, loss, mistakes, updates, at = (np.array(column) for column in zip(*self.notes, strict=True))
         vectors = np.unique(np.concatenate([member for member, _ in self.states]))
         shape = len(self.states), self.states[0][1].shape[0], vectors.size
         check_memory(8.0 * np.prod(shape), "A recording of so many weights", "Take fewer rows or epochs.")
@@ -101,9 +102,9 @@ class BudgetNotes:
             # A row may occur twice: mistaken again before its first vector was removed.
             np.add.at(state.T, np.searchsorted(vectors, member), coef.T)
         epoch, label = np.arange(row.size) // self.rows_per_epoch + 1, self.job.task.label[row].astype(np.int64)
-        counts = mistakes.astype(np.int64)
+        mistakes, updates = mistakes.astype(np.int64), updates.astype(np.int64)
         b = np.zeros(shape[:2])
-        return Recording(row, epoch, label, score, loss, counts, counts.copy(), at, W, b, run, estimator, vectors)
+        return Recording(row, epoch, label, score, loss, mistakes, updates, at, W, b, run, estimator, vectors)
 
 
 def _margins(job: KernelJob, joint: bool, score: Array, i: int) -> Array:

@@ -159,6 +159,10 @@ class KernelRunner(EpochRunner):
         """Return what was learned."""
         raise NotImplementedError
 
+    def lag(self) -> Array | None:
+        """Return the lag of the average, as in `Expansion.summed`; None if the log has it."""
+        return None
+
     # ------------------------------------------------------------------------------------------------- for the trainer
 
     def run_epoch(self, epoch: int, active: list[int], clock: RunClock) -> EpochStats:
@@ -217,7 +221,7 @@ class KernelRunner(EpochRunner):
         if job.aggregate == "vote" or self.n_rows * learned.rows.size > 1 << 21:  # similarities to compute again
             return None
         rows = self.subset[self.task.class_cost[self.task.label[self.subset]] > 0]
-        scores = learned.scores(job.kernel, job.objects[rows], job.aggregate)
+        scores = learned.scores(job.kernel, job.objects[rows], job.aggregate, self.lag())
         elected = winners(decision(scores.T, self.task.sign.shape[0], job.multiclass))
         return int(np.count_nonzero(elected != self.task.label[rows]))
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_classes, as_labels, as_names, as_weights, labels_of, used_rows
 from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput, NotAvailable
-from rosenblatt.kernels.budget import BUDGET_RULES, AfterTrial, Budget, BudgetState, continues, run_budgeted
+from rosenblatt.kernels.budget import AfterTrial, Budget, BudgetState, continues
 from rosenblatt.kernels.expansion import Expansion
 from rosenblatt.kernels.kernels import (
     WITH_WIDTH,
@@ -25,9 +25,11 @@ from rosenblatt.kernels.kernels import (
     as_objects,
     built_in,
     from_function,
+    is_sparse,
     width,
 )
 from rosenblatt.kernels.replay import BudgetNotes, check_start, replay
+from rosenblatt.kernels.rules import BUDGET_RULES, run_budgeted
 from rosenblatt.kernels.runner import KernelJob
 from rosenblatt.kernels.unbounded import run_dual
 from rosenblatt.learners import shared
@@ -77,6 +79,13 @@ SHAPING = ("kernel", "gamma", "coef0", "degree", "fit_intercept")
 def _looks_up(estimator: Any) -> bool:
     """Return whether the kernel is a matrix of similarities."""
     return isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
+
+
+def _one_row(x: Any) -> Any:
+    """Return a row or an object as a block of one."""
+    if isinstance(x, np.ndarray):
+        return x.reshape(1, -1)
+    return x if is_sparse(x) else [x]
 
 
 def _to_show(vectors: Any) -> Any:
@@ -154,6 +163,11 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     is proportional to the rows times the mistakes of that epoch, whatever the number of support vectors. On integers
     in float64 all sums are exact below 2^53.
 
+    On a budget all problems share the vectors, and end together. By default, the vectors are the first rows that need
+    an update, and what is learned from the others is projected onto their span: a linear model on Nystroem's features
+    of these vectors, in an orthonormal basis, that learns by AROW. No mistake bound is known for it, since its
+    variances depend on the basis. The projectron has the perceptron's bound among the functions in the span.
+
     References
     ----------
     Aizerman, Braverman and Rozonoer (1964), Theoretical foundations of the potential function method in pattern
@@ -161,7 +175,8 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     Machine Learning 37. Cavallanti, Cesa-Bianchi and Gentile (2007), Tracking the best hyperplane with a simple budget
     perceptron, Machine Learning 69. Dekel, Shalev-Shwartz and Singer (2008), The Forgetron: a kernel-based perceptron
     on a budget, SIAM Journal on Computing 37. Orabona, Keshet and Caputo (2009), Bounded kernel-based online learning,
-    JMLR 10.
+    JMLR 10. Crammer, Kulesza and Dredze (2009), Adaptive regularization of weight vectors, NIPS 22. Lu, Hoi, Wang, Zhao
+    and Liu (2016), Large scale online kernel learning, JMLR 17.
 
     See Also
     --------
@@ -219,22 +234,24 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     )
     budget: int | None = integer(
         default=None,
-        text="Maximum number of support vectors, shared by all problems; None for no limit. With a budget, only "
-        "the last f predicts.",
+        text="Maximum number of support vectors, shared by all problems; None for no limit. On a budget there is no "
+        "vote, and an average only where vectors are never dropped.",
         least=1,
         optional=True,
         range=(1, 100, 1),
     )
-    budget_rule: Literal["random", "forgetron", "projectron"] = choice(
-        default="random",
-        text="When the budget is full and one more row is mistaken: drop a vector at random (Cavallanti et al."
-        " 2007); shrink all coefficients and drop the oldest (self-tuned, Dekel et al. 2008); or add the "
-        "projection of the row onto the span of the vectors (Orabona et al. 2009).",
-        choices=BUDGET_RULES,
+    budget_rule: Literal["arow", "projectron", "random", "forgetron"] = choice(
+        default="arow",
+        text="How a budget learns. The first rows that need an update become the vectors, until the budget is full; "
+        'all others are projected onto their span: "arow" learns there with a variance for each direction (Crammer et '
+        'al. 2009), "projectron" is the perceptron (Orabona et al. 2009). Or a mistaken row replaces a vector, '
+        '"random" one at random (Cavallanti et al. 2007), "forgetron" the oldest, after all have been shrunk '
+        "(self-tuned, Dekel et al. 2008).",
+        choices=tuple(BUDGET_RULES),
     )
     residual: float = real(
         default=0.1,
-        text="For the projectron: a row whose distance from the span is below this share of its length is "
+        text='For "arow" and "projectron": a row whose distance from the span is below this share of its length is '
         "projected even while there is room.",
         least=0,
         below=1,
@@ -316,16 +333,22 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         """Raise an error for parameters that do not go with a budget."""
         if self.budget is None:
             return
-        if self.aggregate != "last":
+        if self.aggregate not in self._aggregates(self.budget_rule):
             raise InvalidInput(
                 f"aggregate={self.aggregate!r} needs every vector that there was, and a budget drops some. Use "
-                "aggregate='last', or budget=None."
+                "aggregate='last', or 'average' with budget_rule='arow' or 'projectron', or budget=None."
             )
-        if self.margin or self.max_updates != np.inf:
+        if self.max_updates != np.inf or (self.margin and self.budget_rule != "projectron"):
             raise InvalidInput(
-                f"margin={self.margin} and max_updates={self.max_updates} have no meaning on a budget, which drops "
-                "vectors whatever they taught. Use margin=0 and max_updates=inf, or budget=None."
+                f"margin={self.margin} and max_updates={self.max_updates} have no meaning on a budget of the rule "
+                f"{self.budget_rule!r}. Use margin=0 and max_updates=inf, or budget_rule='projectron', which takes a "
+                "margin, or budget=None."
             )
+
+    @staticmethod
+    def _aggregates(rule: str | None) -> tuple[str, ...]:
+        """Return what can predict after a fit by a rule of a budget; None stands for no budget."""
+        return AGGREGATES if rule is None else AGGREGATES[:2] if BUDGET_RULES[rule].averages else AGGREGATES[:1]
 
     def _similarity(self, matrix: Array | None) -> Similarity:
         """Return the similarity, once gamma and the form of a function are known."""
@@ -425,6 +448,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             same_width(getattr(self, "n_features_in_", None), width)
             same_classes(classes, self.classes_)
         sign = coding_matrix(classes.size, self.multiclass)
+        fluctuates = self.budget is not None and self.tol is not None and self.aggregate == "last"
         job = self._job(
             objects,
             matrix,
@@ -438,7 +462,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             ),
             start=self._known() if warm else None,
             # The last f on a full budget fluctuates: the best epoch is kept, unless all epochs are asked for.
-            plan=plan_of(self, **({} if self.budget is None or self.tol is None else {"keep": "best"})),
+            plan=plan_of(self, **({"keep": "best"} if fluctuates else {})),
             cache_bytes=1e6 * float(self.cache_size),
             names=as_names(classes),
             aggregate=self.aggregate,
@@ -539,7 +563,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
 
         Parameters
         ----------
-        x : array of shape (n_features,), or one object
+        x : array of shape (n_features,), sparse row, or one object
         y : label
 
         Returns
@@ -549,13 +573,28 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         """
         with self._turn.lock:
             before = self.mistakes_ if "_expansion" in self.__dict__ else 0
-            self.partial_fit(x.reshape(1, -1) if isinstance(x, np.ndarray) else [x], [y])
+            self.partial_fit(_one_row(x), [y])
             return bool(self.mistakes_ > before)
+
+    def predict_one(self, x: Any) -> Any:
+        """Predict one row, as `predict` does; before the first row was learned None.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, or one object
+
+        Returns
+        -------
+        label
+        """
+        return self.predict(_one_row(x)).tolist()[0] if "_expansion" in self.__dict__ else None
 
     def _grown(self, seen: Array) -> Expansion:
         """Grow what was learned to the classes seen so far, which may include new ones, and return the expansion."""
         problems = open_coding_matrix(self.classes_.size, self.multiclass).shape[1]
         known, size = count_problems(self.classes_.size, self.multiclass), self._expansion.trials.size
+        if seen.size == self.classes_.size and size == (problems if self.budget is None else known):
+            return self._expansion
         changes: list[Array] = []
         if size not in (known, problems):  # of another mode, whose reserve class goes with it
             changes.append(np.eye(known, size, dtype=np.int8))
@@ -626,7 +665,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     def _class_scores(self, X: Any, aggregate: str | None) -> Array:
         check_is_fitted(self)
         fitted = self._as_fitted()
-        possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
+        possible = self._aggregates(self._memory.rule if "_memory" in self.__dict__ else None)
         chosen = choose_aggregate(aggregate, fitted.aggregate, possible)
         objects, _, matrix = fitted._objects(X, reset=False)
         self._check_arrays()
@@ -642,7 +681,8 @@ class KernelPerceptron(ClassifierMixin, Estimator):
                 f"X has the similarities with {matrix.shape[1]} training rows, but the model was learned from row "
                 f"{np.max(vectors)}, too. Pass a column for each row of the fit."
             )
-        scores = replace(known, vectors=vectors).scores(kernel, objects, chosen)
+        lag = fitted._memory.lag if "_memory" in vars(fitted) else None
+        scores = replace(known, vectors=vectors).scores(kernel, objects, chosen, lag)
         return decision(scores.T, self.classes_.size, fitted.multiclass)
 
     @steady
@@ -712,7 +752,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             size, rows = np.shape(self._expansion.vectors)[:1], self._expansion.rows.size
             expect(size == (rows,), f"the expansion has vectors of shape {size}, where {(rows,)} belongs")
             if "_memory" in self.__dict__:
-                self._memory.check(self._memory.born.size, self._memory.rule, self._expansion)
+                self._memory.check(self._memory.size, self._memory.rule, self._expansion)
 
     def _check_support(self, vectors: Any, count: int) -> None:
         name = "the vectors of the expansion"

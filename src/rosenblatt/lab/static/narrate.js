@@ -216,9 +216,11 @@ const RULES = {
     const where = frame.mistake ? wrongSide(frame) : tooClose(frame);
     const name = `\u03b1_${frame.row + 1}`;
     const alpha = short(Math.abs(frame.alpha?.[frame.row] ?? 0));
-    const rule = run.about.scene.params?.budget_rule;
+    const params = run.about.scene.params;
+    const rule = params?.budget ? (params.budget_rule ?? "arow") : "";
+    if (rule === "arow") return `${where}: \`f\` moves towards it by the rows that count, most where it varied least.`;
     if (rule === "projectron" && alpha === "0")
-      return `${wrongSide(frame)}, and close to a sum of the rows that count: its share goes to them.`;
+      return `${where}, and close to a sum of the rows that count: its share goes to them.`;
     const shrinks = rule === "forgetron" && frame.dropped;
     const victim = shrinks
       ? "every count shrinks, and the oldest row is dropped"

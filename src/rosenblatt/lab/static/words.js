@@ -17,7 +17,7 @@ export const WORDS = {
   gamma: { title: "width \u03b3", sentence: "A larger one bends the boundary more. Empty: chosen from the data." },
   coef0: { title: "constant", sentence: "For the polynomial kernel only: the 1 in (1 + x\u00b7z)\u00b2." },
   budget: { title: "budget", sentence: "Maximum number of rows that count. Empty: no limit." },
-  budget_rule: { title: "full budget", sentence: "Which row makes room for a new one." },
+  budget_rule: { title: "full budget", sentence: "How a budget learns: it keeps its rows, or one makes room." },
   average: { title: "average", sentence: "Predict by the average of the weights of all trials." },
   normalised: { title: "normalised", sentence: "Divide steps by the squared length of the row." },
   balanced: { title: "both signs", sentence: "Weights may be of either sign, by two vectors." },
