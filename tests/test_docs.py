@@ -26,6 +26,7 @@ PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
+@pytest.mark.filterwarnings("ignore:Maximum Likelihood optimization failed")  # a page is about this warning
 @pages
 def test_examples_give_what_they_show(page):
     if "import statsmodels" in page.read_text():
