@@ -33,6 +33,7 @@ def main() -> None:
     import benchmarks.lab
     import benchmarks.model_files
     import benchmarks.proofs
+    import benchmarks.separation
     import benchmarks.sparse
     import benchmarks.tasks  # noqa: F401
 

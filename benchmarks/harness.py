@@ -20,7 +20,7 @@ from typing import Any
 
 PACKAGES = (
     *("rosenblatt", "numpy", "scipy", "numba", "scikit-learn"),
-    *("vowpalwabbit", "liblinear-official", "river", "matplotlib"),
+    *("vowpalwabbit", "liblinear-official", "river", "firthmodels", "matplotlib"),
 )
 
 

@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from benchmarks.harness import COST, SPEED, Bench, Figure, Table, Yield, case
 from rosenblatt import MaximumMargin, certify
 from rosenblatt.datasets import separable
-from rosenblatt.prover.certificates.certificate import prepare
+from rosenblatt.prover.designs import read_design
 
 Array = npt.NDArray[Any]
 
@@ -96,7 +96,7 @@ def exact(bench: Bench) -> Iterator[Yield]:
     """Time the exact verification of a separator of smallest margin."""
     X, y, *_ = separable(bench.rows(100_000), 100, 1e-4, tight=True, seed=0)
     w = np.array(certify(X, y, margin=False).vector)
-    rows, _ = prepare(X, y)
+    rows = read_design(X, y).signed
     others = cycle([w, -w])  # the heights of the latest weights are kept
     timed = bench.best({OURS: lambda: rows.signs(next(others)), "X @ w": lambda: X @ w[:-1]}, 5 * bench.rounds)
     yield Figure("exact verification", COST, timed[OURS].seconds, timed["X @ w"].seconds, peer="X @ w", target=3.0)

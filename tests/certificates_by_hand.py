@@ -12,8 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.prover.certificates.brackets import margin_bracket
-from rosenblatt.prover.certificates.certificate import issue, prepare
+from rosenblatt.prover.certificates.certificate import issue
 from rosenblatt.prover.certificates.certificate_json import seal_of
+from rosenblatt.prover.designs import read_design
 
 CHECKER = Path(__file__).parents[1] / "tools" / "check_certificate.py"
 SQUARE = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
@@ -33,6 +34,10 @@ def signed_rows_of(X, label, classes, decimal=False):
             if rival != own:
                 blocks = [[(c == own) * v - (c == rival) * v for v in padded] for c in range(classes)]
                 yield [v for block in blocks[1:] for v in block]
+
+
+def prepare(X, y, decimal=False):
+    return read_design(X, y, decimal=decimal)[:2]
 
 
 def separable(X, y, w, rows, weights, decimal=False):

@@ -18,6 +18,7 @@ TEXTS = {  # fields without numbers in strings
     "verdict": ("separable", "quasi-separable", "overlapping", "undecided"), "reason": str, "shape": [int],
     "arithmetic": ("binary", "decimal", "rational"), "classes": list,
     "estimates": [("finite", "+inf", "-inf", "+/-inf", "not identified")], "version": 1, "boundary": [int],
+    "intercept": bool, "response": ("labels", "counts", "shares", "pairs", "ordered"), "levels": list, "rows": [int],
 }
 FORM = TEXTS | SUM | {
     "radius": FLOAT, "vector": (None, *REALS), "point": [FLOAT], "margin": (None, BRACKET),
@@ -68,18 +69,46 @@ def read_certificate(path):
     need(all(a < b for a, b in zip(labels, labels[1:])), "the classes are not sorted")
     return c | {name: exactly(c[name]) for name in FORM.keys() - TEXTS.keys()}, c
 
-def read_data(path, arithmetic):  # the values as the digest has them, the same as fractions, and the labels as text
+def read_data(path, c):  # the values as the digest has them, the same as fractions, and the responses as text
+    arithmetic = c["arithmetic"]
     with open(path, encoding="utf-8", newline="") as file:
         lines = [line for line in csv.reader(file, strict=True) if line]
-    need(len({len(line) for line in lines}) == 1 and len(lines[0]) > 1, "its lines are not values and a label each")
-    for cell in [cell for *cells, _ in lines for cell in cells]:
+    last = -2 if c["response"] == "pairs" else -1  # the first column of the response
+    need(len({len(line) for line in lines}) == 1 and len(lines[0]) > -last, "its lines are not values and a label each")
+    used, responses = set(c["rows"] or range(len(lines))), [line[last:] for line in lines]
+    lines = [line[:last] if i in used else [] for i, line in enumerate(lines)]  # others may have missing values
+    for cell in [cell for cells in lines for cell in cells]:
         fraction = arithmetic == "rational" and FRACTION.fullmatch(cell)
         need(fraction or NUMBER.fullmatch(cell), f"{cell!r:.40} is no number")
         rounded = arithmetic != "rational" and re.fullmatch("[+-]?[0-9]+", cell) and int(cell) != float(cell)
         need(fraction or (not rounded and abs(float(cell)) < math.inf), f"no double is equal to {cell:.40}")
-    values = [[Fraction(v) if arithmetic == "rational" else float(v) + 0.0 for v in cells] for *cells, _ in lines]
+    values = [[Fraction(v) if arithmetic == "rational" else float(v) + 0.0 for v in cells] for cells in lines]
     exact = [[Fraction(repr(v) if arithmetic == "decimal" else v) for v in x] for x in values]
-    return values, exact, [line[-1] for line in lines]
+    return values, exact, responses
+
+def sample(c, i, responses):  # the samples that a row makes: the class of each, and the columns of its threshold
+    if c["response"] == "ordered":
+        known = [str(k) if isinstance(k, str | bool) else Fraction(k) for k in c["levels"]]
+        rank, last = known.index(type(known[0])(responses[i][0])), len(known) - 1
+        return [(int(t < rank), [int(t == k) for k in range(1, last)]) for t in (rank - 1, rank) if 0 <= t < last]
+    up, down = (Fraction(cell) for cell in (responses[i][0], responses[i][-1]))
+    down = {"counts": 1, "shares": 1 - up, "pairs": down}[c["response"]]
+    need(up >= 0 and down >= 0, f"{responses[i]} is no response of this kind")
+    return [(0, [])] * (down > 0) + [(1, [])] * (up > 0)
+
+def samples(c, values, exact, responses):  # in place of the rows, where these are not the samples themselves
+    need(bool(c["levels"]) == (c["response"] == "ordered"), "levels are those of ordered responses")
+    need(c["rows"] != list(range(len(values))), "rows is empty if each row is a sample")
+    rows = c["rows"] or list(range(len(values)))
+    need(all(0 <= i < len(values) for i in rows), "rows has a row that is not there")
+    if c["response"] == "labels":
+        need(len(set(rows)) == len(rows), "a row is there twice")
+        return [values[i] for i in rows], [exact[i] for i in rows], [responses[i][-1] for i in rows]
+    made = [(i, *one) for i in sorted(set(rows)) for one in sample(c, i, responses)]
+    need([i for i, *_ in made] == rows and c["classes"] == [0, 1], "rows and classes do not follow from the responses")
+    kind = Fraction if c["arithmetic"] == "rational" else float
+    parts = [[[*x[i], *map(to, marks)] for i, _, marks in made] for x, to in ((values, kind), (exact, Fraction))]
+    return *parts, [str(k) for _, k, _ in made]
 
 def digest(layout, values, y):
     code = hashlib.sha256(f"rosenblatt\n{layout}\n{len(values)}\n{len(values[0])}\n".encode())
@@ -123,16 +152,18 @@ def claims(c, document, values, exact, labels):  # yields what is claimed, and w
     near = {k: Fraction(float(k)) for k in labels if numeric and NUMBER.fullmatch(k)}
     labels = [(near[k] if near[k] in doubles else Fraction(k)) if k in near else k for k in labels]
     y, width = [known.index(k) + one if k in known else -1 for k in labels], (C - 1) * (d + 1)
-    same = c["shape"] == [n, d] and set(labels) == set(known) and c["digest"] == digest(c["layout"], values, y)
+    absent = c["response"] == "labels" and set(known) - set(labels)
+    same = c["shape"] == [n, d] and set(labels) <= set(known) and not absent
+    same = same and c["digest"] == digest(c["layout"], values, y)
     yield "these are the data", same
     if not same:
         return
     need(len(c["names"]) in (0, d), "there are not as many names as features")
-    X = [[*x, Fraction(1)] for x in exact]
+    X = [[*x, Fraction(c["intercept"])] for x in exact]
     Z = {(i, r): [((k == y[i]) - (k == r)) * v for k in range(1, C) for v in X[i]]
          for i in range(n) for r in range(C) if r != y[i]}
     longest = max(dot(x, x) for x in X)
-    yield "radius", c["radius"] > 0 and longest <= c["radius"] ** 2 <= longest * (1 + Fraction(1, 10**9)) ** 2
+    yield "radius", c["radius"] >= 0 and longest <= c["radius"] ** 2 <= longest * (1 + Fraction(1, 10**9)) ** 2
 
     def pairs(s):
         return [(m, Z[i, r]) for i, r, m in zip(s["support"], s["rivals"], s["multipliers"], strict=True)]
@@ -147,11 +178,12 @@ def claims(c, document, values, exact, labels):  # yields what is claimed, and w
     yield "multipliers", not any(mean(S, range(width)))
     basis = basis_of(z for _, z in S)
     yield "span", len(basis) == width or not any(any(rest(Z[key], basis)) for key in zero)
-    own = [(m, z) for (m, z), i in zip(S, c["support"]) if C == 2 and y[i] == 1]
+    own = [(m, z) for (m, z), i in zip(S, c["support"]) if C == 2 and y[i] == 1 and c["intercept"]]
     yield "point", document["point"] == [float(v).hex() for v in mean(own, range(d))]
 
     for name, size, sides in (("margin", d, [[0], [1]]), ("augmented", d + 1, [[0, 1]])):
         b = c[name]
+        need(not b or name == "augmented" or c["intercept"], "a model without an intercept has no geometric margin")
         if b and one and name == "margin":
             need(len(b["w"]) in (0, width) and len(b["weights"]) == len(b["rows"]), "margin has not its form")
             need(all(0 <= i < n for i in b["rows"]) and all(m > 0 for m in b["weights"]), "margin has not its form")
@@ -188,7 +220,7 @@ def main(arguments):
         return print(__doc__.split("\n")[2], file=sys.stderr) or 2
     try:
         c, document = read_certificate(path := arguments[0])
-        data = read_data(path := arguments[1], c["arithmetic"])
+        data = samples(c, *read_data(path := arguments[1], c))
         false = sorted({name for name, holds in claims(c, document, *data) if not holds})
     except Exception as fault:
         return print(f"cannot read {path}: {fault!r:.200}", file=sys.stderr) or 2

@@ -37,6 +37,9 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.prover.search.certify import certify as certify
     from rosenblatt.prover.search.certify import certify_pairs as certify_pairs
     from rosenblatt.prover.search.cycles import certify_cycle as certify_cycle
+    from rosenblatt.regression.diagnosis import diagnose as diagnose
+    from rosenblatt.regression.diagnosis import is_separated as is_separated
+    from rosenblatt.regression.fits import firth as firth
     from rosenblatt.report.report import Report as Report
     from rosenblatt.report.theory import theory as theory
     from rosenblatt.training.model import LinearModel as LinearModel
@@ -56,6 +59,9 @@ _HOME = {
     "certify": "prover.search.certify",
     "certify_cycle": "prover.search.cycles",
     "certify_pairs": "prover.search.certify",
+    "diagnose": "regression.diagnosis",
+    "firth": "regression.fits",
+    "is_separated": "regression.diagnosis",
     "learner": "learners.own",
     "load": "learners.saving",
     "load_linear": "training.model",

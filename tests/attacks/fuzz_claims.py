@@ -586,6 +586,9 @@ def learn(rng, model, X, y, mode):
     return case
 
 
+VERDICT = r"((?:quasi-)?complete separation|overlap|undecided)(?: \((?:not )?linearly separable[^)]*\))?"
+
+
 def said_of_theory(rng, X, y):
     """Yield what is not so of a comparison with the theorems."""
     found = theory(X, y, Perceptron(shuffle=bool(rng.integers(2)), max_iter=30, random_state=int(rng.integers(99))))
@@ -593,11 +596,13 @@ def said_of_theory(rng, X, y):
     Z = np.where(y == np.unique(y)[-1], 1.0, -1.0)[:, None] * np.c_[X, np.ones(len(X))]
     margin, radius = widest(Z), math.sqrt((Z**2).sum(axis=1).max())
     lines = text.splitlines()
-    verdict = re.fullmatch(r"(\d+) samples?, (\d+) features?: (separable|undecided|not separable, [\w-]+)\.", lines[0])
+    verdict = re.fullmatch(rf"(\d+) samples?, (\d+) features?: {VERDICT}\.", lines[0])
     if not verdict or (int(verdict[1]), int(verdict[2])) != X.shape:
         yield f"unknown or wrong: {lines[0]!r}"
     elif (
-        verdict[3] != "undecided" and (verdict[3] == "separable") != (margin > 1e-9 * radius) and margin > 1e-9 * radius
+        verdict[3] != "undecided"
+        and (verdict[3] == "complete separation") != (margin > 1e-9 * radius)
+        and margin > 1e-9 * radius
     ):
         yield f"{lines[0]!r}, but the margin is {margin}"
     made = re.fullmatch(r"The perceptron made (\d+) mistakes? in (\d+) epochs?\.", lines[1])
@@ -650,10 +655,10 @@ def said_by_certify(X, y):
     Z = np.where(y == np.unique(y)[-1], 1.0, -1.0)[:, None] * np.c_[X, np.ones(len(X))]
     margin = widest(Z) / np.abs(Z).max()
     first = str(found).splitlines()[0]
-    match = re.fullmatch(r"(\d+) samples?, (\d+) features?: (separable|not separable: [\w-]+|undecided)\.?.*", first)
+    match = re.fullmatch(rf"(\d+) samples?, (\d+) features?: {VERDICT}\.?.*", first)
     if not match or (int(match[1]), int(match[2])) != X.shape:
         yield f"unknown or wrong: {first!r}"
-    elif match[3] != "separable" and margin > 1e-7:
+    elif match[3] != "complete separation" and margin > 1e-7:
         yield f"{first!r}, but the margin is {margin}"
     for line in str(found).splitlines():
         if within := re.search(r"All rows \(x, 1\) are within (\S+) of the origin", line):

@@ -1,12 +1,13 @@
 """What is printed while a training runs."""
 
 import io
+import logging
 import threading
 from types import SimpleNamespace
 
 import pytest
 
-from rosenblatt.cli.output import ProgressBar, abbreviated, bar, duration, notice_while_waiting, table
+from rosenblatt.cli.output import ProgressBar, abbreviated, bar, duration, steps_shown, table
 
 
 class Terminal(io.StringIO):
@@ -65,15 +66,21 @@ class Heard(io.StringIO):
         self.line.set()
 
 
-def test_what_takes_long_says_so():
+def test_the_step_that_takes_long_is_named():
     stream = Heard()
-    with notice_while_waiting("still at it after {} s", first=0.001, stream=stream):
-        assert stream.line.wait(60)
-    assert stream.getvalue().startswith("still at it after 0.001 s\n")
+    with steps_shown("certify", " (--time-limit 60)", every=0.001, stream=stream):
+        logging.getLogger("rosenblatt.prover").info("searching for the %s", "margin")
+        while "searching for the margin, " not in stream.getvalue():
+            assert stream.line.wait(60)
+            stream.line.clear()
+    assert stream.getvalue().splitlines()[-1].startswith("certify: searching for the margin, ")
+    assert stream.getvalue().endswith(" s (--time-limit 60)\n")
+    assert not logging.getLogger("rosenblatt").handlers
 
 
-def test_what_is_soon_over_says_nothing():
+@pytest.mark.parametrize("options", [{"every": 3600.0}, {"every": 0.0, "quiet": True}])
+def test_what_is_soon_over_or_quiet_says_nothing(options):
     stream = Heard()
-    with notice_while_waiting("still at it", first=3600.0, stream=stream):
-        pass
+    with steps_shown("certify", stream=stream, **options):
+        logging.getLogger("rosenblatt.prover").info("searching")
     assert not stream.getvalue()

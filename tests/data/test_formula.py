@@ -40,21 +40,19 @@ def test_factors_become_columns_with_names():
     assert certificate.estimates == ("finite", "+inf", "finite")
     assert verify(certificate, DATA, formula="ill ~ age + region")
     assert not verify(certificate, DATA, formula="ill ~ age")
-    X, y = design(DATA, None, "{age // 10} ~ age:region")
+    X, y, *_ = design(DATA, None, "{age // 10} ~ age:region")
     assert X.shape == (6, 2)
     assert np.asarray(y).shape == (6,)
 
 
-@pytest.mark.parametrize(
-    "formula", ["ill ~ 0 + age", "ill ~ weight", "other ~ age", "ill ~ age +", "age + ill ~ region"]
-)
+@pytest.mark.parametrize("formula", ["ill ~ weight", "other ~ age", "ill ~ age +", "age + ill ~ region"])
 def test_formulas_that_do_not_fit_are_refused(formula):
     pytest.importorskip("formulaic")
     with pytest.raises(InvalidInput):
         certify(DATA, formula=formula)
 
 
-def test_missing_values_are_refused():
+def test_missing_values_are_refused_if_asked():
     pytest.importorskip("formulaic")
-    with pytest.raises(InvalidInput):
-        certify(DATA.assign(age=[np.nan, 1, 2, 3, 4, 5]), formula="ill ~ age")
+    with pytest.raises(InvalidInput, match="1 row"):
+        certify(DATA.assign(age=[np.nan, 1, 2, 3, 4, 5]), formula="ill ~ age", missing="raise")

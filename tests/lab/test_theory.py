@@ -116,15 +116,27 @@ def test_the_rule_of_the_theorem():
 @pytest.mark.parametrize(
     ("query", "sentence", "line"),
     [
-        ("data=spam", "A hyperplane separates the classes.", "w = (0, 0.7022, 0, -0.7022, 0.7022), b = 0, rounded."),
-        ("data=four&n=12", "One weight vector per class separates them.", "the highest score for its own class."),
+        (
+            "data=spam",
+            "Complete separation: a hyperplane separates the classes.",
+            "w = (0, 0.7022, 0, -0.7022, 0.7022), b = 0, rounded.",
+        ),
+        (
+            "data=four&n=12",
+            "Complete separation: one weight vector per class separates them.",
+            "the highest score for its own class.",
+        ),
         (
             "data=points&p=0,0a;1,0b;-1,0b",
-            "No hyperplane",
+            "Overlap: no hyperplane",
             "x1 is a weighted mean of points of the other class, so no line",
         ),
-        ("data=points&p=0,0a;0,0b", "No hyperplane", "are the same point in different classes, so no line separates"),
-        ("data=three&noise=1", "No weight vectors separate the classes.", "against class 3"),
+        (
+            "data=points&p=0,0a;0,0b",
+            "Overlap: no hyperplane",
+            "are the same point in different classes, so no line separates",
+        ),
+        ("data=three&noise=1", "Quasi-complete separation: no weight vectors separate", "against class 3"),
     ],
 )
 def test_a_proof_is_told_in_the_numbers_of_the_page(query, sentence, line):

@@ -241,8 +241,8 @@ CALLS = {
     ],
     "values that are missing, or yet to come": [
         (lambda at: fit(MASKED), "Input X contains NaN (row 0, column 0). Remove such rows or fill them in"),
-        (lambda at: certify(MASKED, Y), "Input X contains NaN"),
-        (lambda at: verify(at.certificate, MASKED, Y), "Input X contains NaN"),
+        (lambda at: certify(MASKED, Y), "Input contains NaN or missing values"),
+        (lambda at: verify(at.certificate, MASKED, Y), "Input contains NaN or missing values"),
         (lambda at: train(MASKED, Y), "Input X contains NaN (row 0, column 0)."),
         (lambda at: at.model.predict(MASKED), "Input X contains NaN (row 0, column 0)."),
         (lambda at: Perceptron().learn_one(MASKED[0], 1), "contains NaN"),
@@ -460,7 +460,7 @@ CALLS = {
     ],
     "proofs": [
         (lambda at: certify(X, Y[:3]), "y has 3 values, X has 30 rows"),
-        (lambda at: certify(X * np.nan, Y), "Input X contains NaN (row 0, column 0)."),
+        (lambda at: certify(X * np.nan, Y), "Input contains NaN or missing values in 30 rows"),
         (lambda at: certify([["a"]], [0]), "X has text, as 'a', where numbers belong"),
         (lambda at: certify(X, Y, time_limit=-1), "time_limit=-1 is not a positive number of seconds."),
         (lambda at: certify(X, Y, kernel="gauss"), "kernel='gauss' is not known."),

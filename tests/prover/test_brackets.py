@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certificates_by_hand import exact, signed_rows_of
+from certificates_by_hand import exact, prepare, signed_rows_of
 from rosenblatt.prover.certificates.brackets import (
     direction,
     margin_bracket,
@@ -16,7 +16,6 @@ from rosenblatt.prover.certificates.brackets import (
     root_above,
     root_below,
 )
-from rosenblatt.prover.certificates.certificate import prepare
 
 
 @given(st.fractions(min_value=0), st.integers(-400, 400))

@@ -101,7 +101,7 @@ def test_a_fraction_of_millions_of_bits_is_refused_at_once(tmp_path):
 
 def test_the_proof_of_xor_reads_as_in_a_lecture():
     text = str(EXAMPLES["xor"][2])
-    assert "not separable: overlapping" in text
+    assert "overlap (not linearly separable)" in text
     assert "the midpoint of rows 1 and 2 equals the midpoint of rows 0 and 3" in text
     assert "meet at (0.5, 0.5)" in text
 

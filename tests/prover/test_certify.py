@@ -23,11 +23,12 @@ import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from certificates_by_hand import prepare
 from oracles import exact_lp
 from rosenblatt import certify, certify_pairs, verify
 from rosenblatt.datasets import noisy
 from rosenblatt.errors import InvalidInput, UnprovedClaim
-from rosenblatt.prover.certificates.certificate import Certificate, prepare
+from rosenblatt.prover.certificates.certificate import Certificate
 from rosenblatt.prover.exact import rational
 from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.search import certify as certify_module

@@ -31,7 +31,7 @@ def test_coordinate_descent_is_that_of_the_dual(kind):
     A = np.column_stack([(X - centre) * inverse, np.ones(20)])
     sign, tied = rng.choice([-1.0, 1.0], 20), np.arange(20) == 4
     square = np.empty(20)
-    coordinates.write_squares(stored(X, kind), centre, inverse, square)
+    coordinates.write_squares(stored(X, kind), centre, inverse, 1.0, square)
     assert np.allclose(square, (A**2).sum(axis=1))
     w, alpha, order = np.zeros(4), np.zeros(20), rng.permutation(20)
     expected_w, expected, wrong = np.zeros(4), np.zeros(20), 0
@@ -42,7 +42,7 @@ def test_coordinate_descent_is_that_of_the_dual(kind):
         if tied[i] or shortfall > 0 or expected[i] > 0:
             expected[i] += step
             expected_w += step * sign[i] * A[i]
-    found = descent.descend(stored(X, kind), sign, centre, inverse, square, tied, order, w, alpha)
+    found = descent.descend(stored(X, kind), sign, centre, inverse, 1.0, square, tied, order, w, alpha)
     assert found == wrong
     assert np.allclose(alpha, expected)
     assert np.allclose(w, expected_w)

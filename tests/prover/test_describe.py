@@ -22,7 +22,8 @@ def test_nouns_agree_with_their_numbers():
         "1,234 rows",
     )
     assert counted(3**100, "mistake") == "5.16e+47 mistakes"
-    assert str(certify([[1.0], [2.0]], [0, 1])).startswith("2 samples, 1 feature: separable.")
+    text = str(certify([[1.0], [2.0]], [0, 1]))
+    assert text.startswith("2 samples, 1 feature: complete separation (linearly separable).")
 
 
 def test_only_the_first_few_are_shown():
@@ -147,3 +148,66 @@ def test_the_words_of_the_literature():
 def test_a_certificate_without_estimates_says_how_to_get_them():
     with pytest.raises(InvalidInput, match="coefficients=True"):
         _ = certify([[0], [1]], [0, 1], coefficients=False).coefficients
+
+
+# ------------------------------------------------------------------------------------- other responses than two labels
+
+
+def test_sums_without_an_intercept_are_not_called_means():
+    """x[1] is twice x[0]: the rows are not equal, though each is alone on its side."""
+    text = str(certify([[1, 2], [2, 4], [-1, -2]], [0, 1, 1], fit_intercept=False))
+    assert "3 samples, 2 features, no intercept: overlap (not linearly separable)." in text
+    assert "x[1] = 2 x[0]." in text
+    assert "equals" not in text
+    assert "b = " not in str(certify([[1, 2], [2, 1]], [0, 1], fit_intercept=False))
+    opposite = str(certify([[1], [-1]], [1, 1], fit_intercept=False))
+    assert "x[0] + x[1] = 0." in opposite or "0 = x[0] + x[1]." in opposite
+
+
+def test_rows_are_those_of_the_data():
+    text = str(certify([[9], [1], [1], [9]], [0, 0, 1, 1], sample_weight=[0, 1, 1, 0]))
+    assert "row 2 equals row 1" in text or "row 1 equals row 2" in text
+    several = str(certify([[9], [1], [1], [1]], [0, 0, 1, 2], sample_weight=[0, 1, 1, 1]))
+    assert "(row 0" not in several
+
+
+@pytest.mark.parametrize(
+    ("family", "y", "noun"),
+    [
+        ("poisson", [0, 0, 2, 3], "4 counts"),
+        ("poisson", [0, 0, 0, 0], "4 counts"),
+        ("binomial", [0.0, 0.5, 1.0, 1.0], "4 shares"),
+        ("binomial", [[0, 3], [2, 1], [1, 0], [1, 0]], "4 pairs"),
+        ("binomial", [[0, 3], [0, 1], [1, 0], [1, 0]], "4 pairs"),
+        ("ordinal", ["a", "b", "c", "c"], "4 ordered responses"),
+    ],
+)
+def test_responses_that_are_not_labels_are_not_called_so(family, y, noun):
+    text = str(certify(pd.DataFrame({"dose": [1, 2, 3, 4]}), y, family=family))
+    assert text.startswith(f"{noun}, ")
+    assert "label" not in text
+    assert "linearly" not in text
+    assert ("Poisson" in text) == (family == "poisson")
+    rows = {
+        int(i)
+        for line in re.findall(r"(?:zero on|cancels|These are)[^:]*:? ([\d, ]+)\.", text)
+        for i in line.split(",")
+    }
+    assert rows <= set(range(4))
+
+
+def test_text_in_a_column_is_refused_with_its_formula():
+    frame = pd.DataFrame({"age": [1, 2], "region": ["north", "south"]})
+    with pytest.raises(InvalidInput, match=r"'region', as 'north'.*formula=\"y ~ region\""):
+        certify(frame, [0, 1])
+    with pytest.raises(InvalidInput, match="formula="):
+        certify([["a", 1], ["b", 2]], [0, 1])
+
+
+def test_several_classes_may_separate_without_any_fitted_probability_of_one():
+    """Rows at 0 are of class a or b, rows at 1 of a or c: only c at 0 and b at 1 are ruled out."""
+    rows, labels = [[0], [0], [1], [1]], ["a", "b", "a", "c"]
+    certificate = certify(rows, labels, coefficients=True)
+    assert certificate.verdict == "quasi-separable"
+    assert certificate.extreme == ()
+    assert "some fitted probabilities are 0" in certificate.coefficients.summary()

@@ -97,7 +97,7 @@ def test_decimals_beside_floats_are_read_as_the_option_says():
     [
         ([["0.1"], ["2"]], "text"),
         (np.array([["1", 2.0]], object), "text"),
-        ([[None], [1]], "NoneType"),
+        ([[None], [1]], "missing values"),
         ([[Decimal("nan")], [1]], "NaN"),
         ([[float("inf")], [Fraction(1, 3)]], "infinity"),
         ([[10**400], [1]], "too large"),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rosenblatt import KernelPerceptron, Perceptron
+from rosenblatt import KernelPerceptron, PassiveAggressive, Perceptron, diagnose
 from rosenblatt.datasets import logical, separable, two_moons
 from rosenblatt.report.findings import examine
 from rosenblatt.report.sections import heading, sections, summary_text
@@ -29,7 +29,29 @@ def plain():
 
 def test_a_plain_perceptron_has_all_sections(plain):
     titles = ["In short", "The data", "The training", "The evaluation", "Largest weights", "Separable?"]
-    assert list(by_title(plain)) == [*titles, "Mistakes against their bound"]
+    further = ["A logistic regression without a penalty", "Mistakes against their bound"]
+    assert list(by_title(plain)) == [*titles, *further]
+
+
+def test_separated_rows_have_the_estimates_and_what_to_report():
+    """The third column separates the rows that have it, so its coefficient alone is infinite."""
+    X = pd.DataFrame({"dose": [1, 2, 3, 4, 2, 3, 4, 5], "<treated>": [0, 0, 0, 0, 1, 1, 1, 1]})
+    y = ["no", "yes", "no", "yes", "yes", "yes", "yes", "yes"]
+    found = examine(PassiveAggressive().fit(X, y), X, y)
+    told = by_title(found)["A logistic regression without a penalty"]
+    rows = [re.findall(r"<td.*?>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", str(told))[1:]]
+    assert [(row[0], row[1] == "+inf") for row in rows] == [
+        ("intercept", False),
+        ("dose", False),
+        ("&lt;treated&gt;", True),
+    ]
+    assert rows[2][3:] == [f"{v:.6g}" for v in list(diagnose(X, y).table.rows[2].values())[3:]]
+    assert "Next: report the finite estimates" in text(told)
+
+
+def test_rows_that_overlap_have_no_section_on_separation():
+    X, y = logical("xor")
+    assert "A logistic regression without a penalty" not in by_title(examine(Perceptron(max_iter=5).fit(X, y), X, y))
 
 
 def test_the_training_says_why_it_stopped(plain):

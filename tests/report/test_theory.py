@@ -103,7 +103,7 @@ def test_other_data_get_what_holds_of_them(question):
 def test_a_cycle_leaves_no_margin():
     report = theory(SQUARE, [-1, 1, 1, -1], Perceptron(shuffle=False))
     assert (report.mistakes, report.ceiling) == (4, 0.0)
-    assert "not separable, overlapping" in str(report)
+    assert "overlap (not linearly separable)" in str(report)
     assert "no margin exceeds 0." in str(report)
 
 
@@ -132,7 +132,7 @@ def test_printed_bounds_are_true():
 
 def test_one_of_a_kind_is_counted_in_the_singular():
     text = str(theory([[1.0], [-2.0]], [1, -1], Perceptron(shuffle=False)))
-    assert "2 samples, 1 feature: separable." in text
+    assert "2 samples, 1 feature: complete separation (linearly separable)." in text
     assert "made 1 mistake in 2 epochs." in text
 
 

@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -412,10 +412,19 @@ def open_like(model: LinearModel, paths: Any, **options: Any) -> FileSource:
     return open_source(list(paths), reading=reading, **settings)
 
 
-def read_all(
-    files: tuple[str, ...], model: str | None, options: dict[str, Any]
-) -> tuple[Any, Any, list[str] | None, list[int]]:
-    """Return the rows of files, their labels, the names of the columns (None if unknown) and the rows of each file.
+class FileRows(NamedTuple):
+    """All rows of some files."""
+
+    X: Any
+    y: Any
+    names: list[str] | None  # of the columns; None if unknown
+    counts: list[int]  # rows of each file
+    weight: Any  # of each row; None: all are one
+    source: FileSource
+
+
+def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any], quiet: bool = False) -> FileRows:
+    """Return the rows of files.
 
     Every name gets a column of its own, because two names that share one could hide a separation. Empty columns are
     left out.
@@ -441,7 +450,7 @@ def read_all(
     if not chunks:
         raise InvalidInput("The files have no rows. Pass files with at least one row.")
     source.problems = source.problems._replace(notes=tuple(dict.fromkeys((*notes, *source.problems.notes))))
-    report_problems(source, quiet=False)
+    report_problems(source, quiet)
     whole = joined(chunks)
     label, matrix = whole.label, whole.table.matrix()
     names = None if source.names is None else list(source.names)
@@ -451,7 +460,7 @@ def read_all(
         used = np.unique(matrix.indices)
         matrix = matrix[:, used]
         names = None if names is None else [names[column] for column in used]
-    return matrix, label, names, source.file_rows or []
+    return FileRows(matrix, label, names, source.file_rows or [], whole.weight, source)
 
 
 def is_model(path: str) -> bool:

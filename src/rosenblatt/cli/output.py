@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import time
@@ -107,24 +108,42 @@ class ProgressTable:
 
 
 @contextmanager
-def notice_while_waiting(text: str, first: float = 5.0, stream: TextIO | None = None) -> Iterator[None]:
-    """Print a line while the body takes long: after `first` seconds, then each time the waiting time has doubled.
+def steps_shown(
+    command: str, limit: str = "", *, quiet: bool = False, every: float = 5.0, stream: TextIO | None = None
+) -> Iterator[None]:
+    """Print the step that runs, which the package's loggers name, while the body takes long.
 
-    The line has {} for the elapsed seconds.
+    A line is printed after `every` seconds, then when the step has changed or the time doubled, at most one in `every`
+    seconds. `limit` is what to say about the longest time.
     """
+    if quiet:
+        yield
+        return
+    start, step, shown = time.monotonic(), ["starting"], ("", 0.0)
     done, out = threading.Event(), stream or sys.stderr
 
-    def wait() -> None:
-        seconds, pause = first, first
-        while not done.wait(pause):
-            print(text.format(f"{seconds:g}"), file=out, flush=True)
-            seconds, pause = 2 * seconds, seconds
+    class Steps(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            step[0] = record.getMessage()
 
-    thread = threading.Thread(target=wait, daemon=True)
+    def wait() -> None:
+        nonlocal shown
+        while not done.wait(every):
+            seconds = time.monotonic() - start
+            if step[0] != shown[0] or seconds >= 2 * shown[1]:
+                shown = step[0], seconds
+                print(f"{command}: {step[0]}, {seconds:.3g} s{limit}", file=out, flush=True)
+
+    logger, handler, thread = logging.getLogger("rosenblatt"), Steps(), threading.Thread(target=wait, daemon=True)
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
     thread.start()
     try:
         yield
     finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
         done.set()
         thread.join()
 

@@ -77,7 +77,7 @@ def report(files: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("--test cannot be standard input. Pass a file.")
     check_targets((*files, test), output=output)
     estimator = _estimator(options)
-    X, y, names, counts = read_all(files if test is None else (*files, test), None, options)
+    X, y, names, counts, *_ = read_all(files if test is None else (*files, test), None, options)
     rows, others = _split(counts, test, holdout)
     estimator.fit(X[rows], y[rows])
     held_out = (X[others], y[others]) if others.size else (None, None)

@@ -40,7 +40,7 @@ def trace(files: tuple[str, ...], **options: Any) -> None:
     only, as_json, form = options.pop("mistakes_only"), options.pop("as_json"), options.pop("form")
     if form and as_json:
         raise click.UsageError("--table and --json exclude each other. Choose one.")
-    X, y, names, _ = read_all(files, None, options)
+    X, y, names, *_ = read_all(files, None, options)
     trials = (trial for trial in trials_of(X, y, max_iter=epochs) if trial.mistake or not only)
     if form:
         click.echo(trial_table(trials, form, most=limit))

@@ -70,7 +70,7 @@ def convert(
     made = formats.ALL[name]
     assert made.write is not None
     with (
-        _seekable(paths) as files,
+        seekable(paths) as files,
         _open(files, options, made) as source,
         open_output(target, binary=bool(made.magic)) as output,
     ):
@@ -83,7 +83,7 @@ def convert(
 
 
 @contextlib.contextmanager
-def _seekable(paths: FilePath | Sequence[FilePath]) -> Iterator[list[FilePath]]:
+def seekable(paths: FilePath | Sequence[FilePath]) -> Iterator[list[FilePath]]:
     """Return the paths; standard input and pipes are copied to temporary files."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not any(map(can_be_read_once, given)):

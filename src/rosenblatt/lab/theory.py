@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rosenblatt.bounds import from_start
 from rosenblatt.lab.scene import Scene
-from rosenblatt.prover.certificates.certificate import prepare
+from rosenblatt.prover.designs import read_design
 from rosenblatt.prover.search.certify import certify
 
 Array = npt.NDArray[Any]
@@ -114,6 +114,6 @@ def proof_of(scene: Scene, subject: tuple[Any, Array, Array] | None = None) -> d
     return {
         "file": certificate.to_dict(),
         "rows": Z.tolist(),
-        "labels": prepare(Z, y, decimal=True)[0].label.tolist(),
+        "labels": read_design(Z, y, decimal=True).signed.label.tolist(),
         "plane": Z.shape[1] == 2 and scene.features == "none",
     }

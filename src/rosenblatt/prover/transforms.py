@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels
-from rosenblatt.data.matrices import column_names, sp
-from rosenblatt.data.table import Table, as_sparse_table
+from rosenblatt.data.matrices import as_csr, column_names, sp
+from rosenblatt.data.table import Table
 from rosenblatt.engine.rows import Dense, gather
 from rosenblatt.errors import InvalidInput
 from rosenblatt.prover.exact.numbers import exact_table
@@ -162,7 +162,7 @@ def against_thresholds(X: Any, y: Any, *, order: Sequence[Any] | None = None) ->
     ([[1, 0], [2, 1], [3, 0], [3, 1]], [False, True, True, False])
     """
     sparse, frame = sp.issparse(X), X if hasattr(X, "iloc") else None
-    values: Any = sp.csr_array(as_sparse_table(X).matrix()) if sparse else np.asarray(X)
+    values: Any = as_csr(X) if sparse else np.asarray(X)
     classes, label = as_labels(y, values.shape[0])
     levels = classes.tolist() if order is None else list(order)
     if len(levels) < 2 or sorted(map(repr, levels)) != sorted(map(repr, classes.tolist())):

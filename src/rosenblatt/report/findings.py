@@ -15,7 +15,9 @@ from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import confusion
 from rosenblatt.prover.certificates.certificate import Certificate
+from rosenblatt.prover.designs import read_design
 from rosenblatt.prover.search.certify import certify
+from rosenblatt.regression.diagnosis import Diagnosis, diagnosis_of
 from rosenblatt.report.models import linear_weights, margins
 from rosenblatt.report.theory import Theory, theory
 from rosenblatt.text import short_repr
@@ -65,6 +67,7 @@ class Findings:
     run: Run | None  # the record of the training
     evaluations: tuple[Evaluation, ...]  # on the training rows, and on held-out rows if there are any
     certificate: Certificate | None
+    diagnosis: Diagnosis | None  # only for two separated classes of small data
     theory: Theory | None  # only for a plain perceptron with two classes
     unproved: str  # why there is no certificate
 
@@ -98,16 +101,18 @@ def examine(
         evaluations.append(_evaluate("held-out rows", estimator, X_test, y_test))
     run = getattr(model, "run_", None)
     proof, compared, unproved = _prove(model, rows, y, table.shape, classes.size, time_limit)
+    names = _names(names, estimator, model, rows, table.shape[1])
     return Findings(
         estimator,
         model,
         matrix,
         classes,
         label,
-        _names(names, estimator, model, rows, table.shape[1]),
+        names,
         run if isinstance(run, Run) else None,
         tuple(evaluations),
         proof,
+        _diagnose(proof, rows, y, names),
         compared,
         unproved,
     )
@@ -169,3 +174,11 @@ def _prove(
         return certify(rows, y, time_limit=time_limit), None, ""
     except InvalidInput as error:
         return None, None, str(error)
+
+
+def _diagnose(certificate: Certificate | None, rows: Any, y: Any, names: list[str]) -> Diagnosis | None:
+    """Return the estimates of a regression on separated rows of two classes, if the certificate has determined them."""
+    if certificate is None or not certificate.estimates or certificate.verdict == "overlapping":
+        return None
+    found = diagnosis_of(certificate, read_design(rows, y, feature_names=names))
+    return found if found.table is not None else None

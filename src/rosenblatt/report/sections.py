@@ -18,6 +18,7 @@ from rosenblatt.markup.charts import (
 )
 from rosenblatt.markup.elements import Markup, facts, table, tag
 from rosenblatt.prover.certificates.describe import picture
+from rosenblatt.regression.table import as_cells
 from rosenblatt.report.findings import Evaluation, Findings
 from rosenblatt.report.models import as_classifier
 from rosenblatt.text import count, rounded_down, rounded_up, short_repr
@@ -41,6 +42,8 @@ def sections(found: Findings) -> Iterator[Markup]:
     if found.weights is not None and found.weights[0].any():
         yield largest_weights(found)
     yield proof(found)
+    if found.diagnosis is not None:
+        yield estimates(found)
     if found.theory is not None and found.theory.mistakes:
         yield bound(found)
 
@@ -233,6 +236,23 @@ def proof(found: Findings) -> Markup:
         *lines,
         Markup(picture(certificate)),
         tag("p", f"Rows are numbered from 0. SHA-256 of the data: {certificate.digest}.", class_="note"),
+    )
+
+
+def estimates(found: Findings) -> Markup:
+    """Return which coefficients of a logistic regression are finite, and estimates that can be reported."""
+    diagnosis = found.diagnosis
+    assert diagnosis is not None
+    assert diagnosis.table is not None
+    (first, *others), *rows = as_cells(diagnosis.table.rows)
+    summary = diagnosis.certificate.coefficients.summary()
+    return section(
+        "A logistic regression without a penalty",
+        tag("p", summary),
+        tag("div", table((f"<{first}", *others), rows), class_="wide"),
+        *(tag("p", line, class_="note") for line in diagnosis.table.note.splitlines()),
+        tag("p", f"Next: {diagnosis.next_step}"),
+        long=True,
     )
 
 

@@ -97,11 +97,8 @@ class Theory:
 
     def __str__(self) -> str:
         """Report the fit in a few lines."""
-        verdict = self.certificate.verdict
-        answer = {"separable": "separable", "undecided": "undecided"}.get(verdict, f"not separable, {verdict}")
-        n, d = self.certificate.shape
         lines = [
-            f"{count(n, 'sample')}, {count(d, 'feature')}: {answer}.",
+            self.certificate.proof.splitlines()[0],
             f"The perceptron made {count(self.mistakes, 'mistake')} in {count(self.run.epochs, 'epoch')}.",
         ]
         most = rounded_up(self.cap[-1])

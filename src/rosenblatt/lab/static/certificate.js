@@ -101,16 +101,17 @@ function verdictSentence({ verdict, classes, reason }) {
   const several = classes.length > 2;
   if (verdict === "undecided") return `Undecided. ${reason}`;
   if (verdict === "separable") {
-    return several ? "One weight vector per class separates them." : "A hyperplane separates the classes.";
+    const found = several ? "one weight vector per class separates them." : "a hyperplane separates the classes.";
+    return `Complete separation: ${found}`;
   }
   const none = several
-    ? "No weight vectors separate the classes."
-    : "No hyperplane separates the classes: their hulls meet.";
-  if (verdict === "overlapping") return none;
+    ? "no weight vectors separate the classes"
+    : "no hyperplane separates the classes, as their hulls meet";
+  if (verdict === "overlapping") return `Overlap: ${none}.`;
   const weak = several
-    ? "with some, no point has a higher score for another class, but some have a tie."
-    : "some hyperplane has no points on the wrong side, but some points on it.";
-  return `${none} They are quasi-separable: ${weak}`;
+    ? "but with some no point has a higher score for another class; some have a tie."
+    : "but some hyperplane has no points on the wrong side, only points on it.";
+  return `Quasi-complete separation: ${none}, ${weak}`;
 }
 
 /**

@@ -53,6 +53,10 @@ export function certifyPage(X, y) {
     combinations: [],
     directions: [],
     names: [],
+    intercept: true,
+    response: "labels",
+    levels: [],
+    rows: [],
     reason: "",
   };
   return { ...fields, seal: sha256(new TextEncoder().encode(canonicalText(fields))) };

@@ -105,7 +105,7 @@ def _combine_dense(signed: SignedRows, pairs: list[tuple[int, int]]) -> tuple[di
     row, rival = signed.split(np.array([k for k, _ in pairs]))
     samples, place = np.unique(row, return_inverse=True)
     size = signed.features + 1
-    padded = np.ones((samples.size, size))
+    padded = np.full((samples.size, size), float(signed.constant))
     padded[:, :-1] = signed.table.values[samples]
     integers, scale = as_integers(padded.ravel(), signed.decimal)
     times: list[dict[int, int]] = [{} for _ in range(signed.classes)]
@@ -145,25 +145,25 @@ def _squares(table: Table) -> Array:
 
 
 def _longest(signed: SignedRows) -> tuple[Array, Fraction]:
-    """Return the samples that may have the largest |(x, 1)|, and a bound of its square."""
+    """Return the samples that may be the longest when padded, and a bound of the square of their length."""
     with np.errstate(under="ignore"):
         squares = _squares(signed.table)
     # Squares and sums are rounded, in any order. A decimal is within one more EPS of its float, twice in a square. The
     # last term is for squares that underflow.
     error = (signed.terms + 8) * 1.01 * 2.0**-53
-    bound = Fraction(squares.max()) * (1 + Fraction(error)) + Fraction(signed.terms, 2**1000) + 1
+    bound = Fraction(squares.max()) * (1 + Fraction(error)) + Fraction(signed.terms, 2**1000) + signed.constant
     return np.flatnonzero(squares >= squares.max() * (1 - 4 * error) - 2.0**-500), bound
 
 
 def _square(signed: SignedRows, row: int) -> Fraction:
-    """Compute |(x, 1)|^2 of a sample, exactly."""
+    """Compute the squared length of a padded sample, exactly."""
     rival = 1 if signed.label[row] == 0 else 0  # against class 0 a signed row has one block
     entries, scale = signed.integers(int(signed.number(row, rival)))
     return sum(v * v for v in entries.values()) * scale**2
 
 
 def outer_radius(signed: SignedRows) -> float:
-    """Compute the largest |(x, 1)|, rounded up."""
+    """Compute the largest length of a padded sample, rounded up."""
     near, bound = _longest(signed)
     if near.size <= 64:  # exact lengths of more rows would take longer than the bound is worth
         return root_above(max(_square(signed, i) for i in near.tolist()))
@@ -171,7 +171,7 @@ def outer_radius(signed: SignedRows) -> float:
 
 
 def radius_holds(radius: float, signed: SignedRows) -> bool:
-    """Check that no |(x, 1)| exceeds a radius, and that the largest comes close to it."""
+    """Check that no padded sample is longer than a radius, and that the longest comes close to it."""
     near, bound = _longest(signed)
     square = Fraction(radius) ** 2
     least = _square(signed, int(near[0]))

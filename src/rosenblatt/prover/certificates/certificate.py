@@ -17,7 +17,6 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.labels import as_labels, as_names
 from rosenblatt.data.table import Table
 from rosenblatt.engine.rows import Csr, Dense, gather
 from rosenblatt.errors import InvalidInput
@@ -32,7 +31,6 @@ from rosenblatt.prover.certificates.certificate_json import (
     seal_of,
 )
 from rosenblatt.prover.certificates.describe import Coefficients
-from rosenblatt.prover.exact.numbers import exact_table
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.storage.atomic import replace_file, target_of
 
@@ -59,6 +57,7 @@ class Certificate:
 
     With classes numbered in sorted order, a signed row is (e_y - e_r) (x) (x, 1) for a sample of class y and a rival
     class r, without the block of class 0; see `rosenblatt.prover.exact.signed_rows`. With two classes that is y (x, 1).
+    In a model without an intercept the constant is 0, and so is its weight.
 
     Attributes
     ----------
@@ -101,6 +100,18 @@ class Certificate:
         Weak separators, among which each coefficient at "+/-inf" has both signs.
     names : tuple of str
         Names of the features, if the data had names. Not proved.
+    intercept : bool
+        Whether the model has an intercept.
+    response : str
+        How the samples follow from the responses of the rows. "labels": each row is a sample of its class. "counts":
+        a row is a sample of class 0, and if its count is positive of class 1, too. "shares": of class 0 unless the
+        share is 1, and of class 1 unless it is 0. "pairs": of class 1 if it has successes, of class 0 if it has
+        failures. "ordered": for each threshold beside its level, a sample with a column for each threshold after the
+        first; of class 1 above the threshold.
+    levels : tuple
+        Ordered responses: the labels, lowest first. Else empty.
+    rows : tuple of int
+        The row of the data that each sample comes from; empty if they are the same.
     reason : str
         Why the question is undecided, how the verdict applies to a kernel, how dependent columns follow from others, or
         which claims are missing. Not proved.
@@ -130,6 +141,10 @@ class Certificate:
     combinations: tuple[Combination | None, ...] = ()
     directions: tuple[tuple[float, ...] | tuple[Fraction, ...], ...] = ()
     names: tuple[str, ...] = ()
+    intercept: bool = True
+    response: str = "labels"
+    levels: tuple[Label, ...] = ()
+    rows: tuple[int, ...] = ()
     reason: str = ""
     seal: str = ""
 
@@ -150,14 +165,19 @@ class Certificate:
 
     @property
     def extreme(self) -> tuple[int, ...]:
-        """Samples whose fitted probability tends to 0 or 1 in a logistic model without a penalty.
+        """Rows whose fitted probability tends to 0 or 1 in a logistic model without a penalty.
 
-        All samples if separable, those off the boundary if quasi-separable, none if overlapping.
+        All rows if separable, those without a sample on the boundary if quasi-separable, none if overlapping. Of
+        counts, the rows whose fitted mean tends to zero.
         """
         if self.verdict not in ("separable", "quasi-separable"):
             return ()
-        bound = set(self.boundary)
-        return tuple(i for i in range(self.shape[0]) if i not in bound)
+        bound = {self.row(i) for i in self.boundary}
+        return tuple(dict.fromkeys(i for i in self.rows or range(self.shape[0]) if i not in bound))
+
+    def row(self, sample: int) -> int:
+        """Return the row of the data that a sample comes from."""
+        return self.rows[sample] if self.rows else sample
 
     @property
     def separation(self) -> str:
@@ -177,7 +197,10 @@ class Certificate:
         if not self.estimates:
             raise InvalidInput("This certificate has no coefficients. Pass coefficients=True to certify.")
         note = self.reason if UNIDENTIFIED in self.estimates else ""
-        return Coefficients(self.separation, self.classes, self.names, self.estimates, len(self.extreme), note)
+        extreme, limit = len(self.extreme), "mean of 0" if self.response == "counts" else "probability of 0 or 1"
+        return Coefficients(
+            self.separation, self.classes, self.names, self.estimates, extreme, note, self.intercept, limit
+        )
 
     def to_frame(self) -> Any:
         """Return `coefficients` as a pandas data frame."""
@@ -217,6 +240,11 @@ class Certificate:
         except (ValueError, RecursionError) as error:
             raise InvalidInput(f"{path} is not a certificate: {error}. Pass a file written by save.") from None
         return cls.from_dict(data)
+
+    @property
+    def proof(self) -> str:
+        """The verdict and what proves it, in words, without the estimates."""
+        return describe.describe_proof(self)
 
     def __str__(self) -> str:
         """Describe the proof in words."""
@@ -270,42 +298,18 @@ def draft(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Cert
     augmented = claims.get("augmented")
     if augmented is not None:
         claims.setdefault("mistake_bound", mistake_bound(claims["radius"], augmented.lower))
-    if claims["support"] and signed.classes == 2:
+    claims["rows"] = tuple(int(i) for i in claims.get("rows", ()))
+    if claims["support"] and signed.classes == 2 and signed.constant:
         claims["point"] = common_point(signed, claims["support"], claims["multipliers"])
     shape = (signed.samples, signed.features)
-    return Certificate(arithmetic=signed.arithmetic, shape=shape, classes=classes, layout=layout, digest="", **claims)
+    claims |= {"arithmetic": signed.arithmetic, "intercept": bool(signed.constant), "layout": layout}
+    return Certificate(shape=shape, classes=classes, digest="", **claims)
 
 
 def _weights(vector: Any) -> tuple[float, ...] | tuple[Fraction, ...]:
     if any(isinstance(v, float) for v in vector):
         return tuple(float(v) for v in vector)
     return tuple(Fraction(v) for v in vector)
-
-
-def prepare(X: Any, y: Any, decimal: bool = False) -> tuple[SignedRows, tuple[Label, ...]]:
-    """Validate labelled samples; return their signed rows, and the labels in sorted order, as JSON can hold them.
-
-    The labels are (None, label) if there is only one, and all samples are then of the second class.
-    """
-    table = exact_table(X, decimal=decimal)
-    classes, label = _named(*as_labels(y, table.shape[0]))
-    if len(classes) == 1:
-        return SignedRows(table, np.ones(table.shape[0], np.int64), 2, decimal=decimal), (None, *classes)
-    return SignedRows(table, label, len(classes), decimal=decimal), classes
-
-
-def _named(found: Array, label: Array) -> tuple[tuple[Any, ...], Array]:
-    """Return the classes as JSON can hold them, in sorted order, and the class number of each row.
-
-    Numbers, strings and booleans are kept; other labels, such as decimals and dates, are replaced by their strings.
-    """
-    names = as_names(found)
-    if len({bool if isinstance(name, bool) else str if isinstance(name, str) else float for name in names}) > 1:
-        names = tuple(map(str, names))
-    if len(set(names)) < len(names):
-        raise InvalidInput(f"y has different labels that print alike: {names!r:.100}. Use numbers or strings.")
-    order = sorted(range(len(names)), key=names.__getitem__)
-    return tuple(names[k] for k in order), np.argsort(order)[label]
 
 
 # ----------------------------------------------------------------------------------------------------------- digest

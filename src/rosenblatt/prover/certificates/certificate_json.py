@@ -70,6 +70,9 @@ class Sizes(NamedTuple):
     width: int
 
 
+RESPONSES = ("labels", "counts", "shares", "pairs", "ordered")
+
+
 def seal_of(body: dict[str, Any]) -> str:
     """Hash all fields but the seal, in canonical JSON."""
     rest = {key: value for key, value in body.items() if key != "seal"}
@@ -139,6 +142,19 @@ class Reader:
         if not isinstance(self.data[name], str) or self.data[name] not in options:
             raise self.fault(name, "one of " + ", ".join(options))
         return str(self.data[name])
+
+    def flag(self, name: str) -> bool:
+        """Read true or false."""
+        if not isinstance(self.data[name], bool):
+            raise self.fault(name, "true or false")
+        return bool(self.data[name])
+
+    def labels(self, name: str, first: int = 0) -> list[Any]:
+        """Read labels of one kind, from position `first`."""
+        found = self.items(name)[first:]
+        if not any(all(map(is_kind, found)) for is_kind in _KINDS_OF_LABELS):
+            raise self.fault(name, "labels: all text, all numbers, or false and true")
+        return found
 
     def text(self, name: str, pattern: re.Pattern[str] | None = None) -> str:
         """Read a string that matches the pattern, if there is one."""
@@ -263,6 +279,10 @@ def read(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
         **_read_radius(reader),
         **_read_estimates(reader, sizes),
         "names": _read_names(reader, sizes),
+        "intercept": reader.flag("intercept"),
+        "response": reader.choice("response", RESPONSES),
+        "levels": tuple(reader.labels("levels")),
+        "rows": _read_rows(reader, sizes),
     }
 
 
@@ -292,9 +312,9 @@ def _read_sizes(reader: Reader) -> Sizes:
     if min(samples, features) < 1:
         raise reader.fault("shape", "two positive numbers")
     classes = reader.items("classes")
-    named = classes[len(classes) == 2 and classes[0] is None :]
-    if len(classes) < 2 or not any(all(map(is_kind, named)) for is_kind in _KINDS_OF_LABELS):
-        raise reader.fault("classes", "two or more labels: all text, all numbers, or false and true")
+    named = reader.labels("classes", len(classes) == 2 and classes[0] is None)
+    if len(classes) < 2:
+        raise reader.fault("classes", "two or more labels")
     if not all(a < b for a, b in itertools.pairwise(named)):
         raise reader.fault("classes", "sorted, without repetitions")
     return Sizes(samples, features, len(classes), (len(classes) - 1) * (features + 1))
@@ -335,10 +355,18 @@ def _read_names(reader: Reader, sizes: Sizes) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _read_rows(reader: Reader, sizes: Sizes) -> tuple[int, ...]:
+    rows = reader.numbers("rows", 1 << 62, (0, sizes.samples))
+    if any(j < i for i, j in itertools.pairwise(rows)):
+        raise reader.fault("rows", "ascending")
+    return rows
+
+
 def _read_radius(reader: Reader) -> dict[str, Any]:
     text = reader.data["mistake_bound"]
     bound = None if text is None else reader.integer("mistake_bound", text)
     radius = reader.real("radius", reader.data["radius"])
-    if not 1 <= radius < math.inf or (bound is not None and bound < 0):
-        raise reader.fault("radius", "at least 1 and finite, and the mistake bound not negative")
+    least = 1 if reader.data["intercept"] else 0
+    if not least <= radius < math.inf or (bound is not None and bound < 0):
+        raise reader.fault("radius", f"at least {least} and finite, and the mistake bound not negative")
     return {"radius": radius, "mistake_bound": bound}

@@ -16,31 +16,59 @@ from rosenblatt.text import SHOWN_ITEMS, between, rounded_down, rounded_up
 if TYPE_CHECKING:
     from rosenblatt.prover.certificates.certificate import Certificate
 
+# What the rows of a design have, unless that is labels; and the models of each response.
+RESPONSES = {"counts": "count", "shares": "share", "pairs": "pair", "ordered": "ordered response"}
+MODELS = {"counts": "Poisson regression", "ordered": "regression on ordered classes"}
 # The reason in a certificate begins with this if there was no time for the table of coefficients.
 NO_ESTIMATES = "Which coefficients have finite estimates was not determined"
 
 
 def describe(certificate: Certificate) -> str:
     """Describe a proof in a few sentences."""
-    n, d = certificate.shape
-    verdict = {"separable": "separable", "undecided": "undecided"}.get(
-        certificate.verdict, f"not separable: {certificate.verdict}"
-    )
-    reading = ", read as decimals" if certificate.arithmetic == "decimal" else ""
-    data = f"{counted(n, 'sample')}, {counted(d, 'feature')}{reading}"
-    lines = [f"{data}: {verdict}."]
+    lines = [describe_proof(certificate)]
     if certificate.verdict == "undecided":
         return f"{lines[0]} {certificate.reason}".rstrip()
-    if certificate.support:
-        lines.append(_describe_support(certificate))
-    if certificate.vector is not None:
-        lines.append(_describe_separator(certificate))
-    lines += _describe_margins(certificate)
     if certificate.estimates and certificate.names:
         lines.append(_describe_estimates(certificate))
     if certificate.reason:
         lines.append(certificate.reason)
     return "\n".join(lines)
+
+
+def describe_proof(certificate: Certificate) -> str:
+    """Describe the verdict, what proves it, and the margins."""
+    lines = [f"{_describe_data(certificate)}: {_describe_verdict(certificate)}."]
+    if certificate.support:
+        lines.append(_describe_support(certificate))
+    if certificate.vector is not None:
+        lines.append(_describe_separator(certificate))
+    return "\n".join([*lines, *_describe_margins(certificate)])
+
+
+def _describe_data(certificate: Certificate) -> str:
+    n, d = certificate.shape
+    response = RESPONSES.get(certificate.response)
+    samples = counted(len(set(certificate.rows or range(n))), response) if response else counted(n, "sample")
+    model = "" if certificate.intercept else ", no intercept"
+    reading = ", read as decimals" if certificate.arithmetic == "decimal" else ""
+    return f"{samples}, {counted(d, 'feature')}{model}{reading}"
+
+
+def _describe_verdict(certificate: Certificate) -> str:
+    """Name the verdict in the words of statistics, then in those of geometry, which labels have."""
+    if certificate.response != "labels":
+        return certificate.separation
+    weak = (
+        "some hyperplane has no row on its wrong side"
+        if len(certificate.classes) == 2
+        else "some weights give no row a higher score for another class"
+    )
+    geometry = {
+        "separable": " (linearly separable)",
+        "quasi-separable": f" (not linearly separable, but {weak})",
+        "overlapping": " (not linearly separable)",
+    }
+    return certificate.separation + geometry.get(certificate.verdict, "")
 
 
 def as_html(certificate: Certificate) -> str:
@@ -98,18 +126,26 @@ def _share(share: Fraction) -> str:
 def _describe_support(certificate: Certificate) -> str:
     """Describe where the hulls meet, or which signed rows cancel."""
     if len(certificate.classes) > 2:
-        count, total = counted(len(set(certificate.support)), "row"), sum(certificate.multipliers)
-        terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
+        these, total = _these(len(set(certificate.support))), sum(certificate.multipliers)
+        terms = zip(map(certificate.row, certificate.support), certificate.rivals, certificate.multipliers, strict=True)
         shares = some(f"{_share(Fraction(m, total))}(row {i} against {certificate.classes[r]!r})" for i, r, m in terms)
-        return f"These {count} prove it. No weights score all of them right, since their differences cancel: {shares}."
+        return f"{these}. No weights score all of them right, since their differences cancel: {shares}."
+    if certificate.response != "labels":
+        rows = dict.fromkeys(map(certificate.row, certificate.support))
+        return f"{_these(len(rows))}, as what pulls their scores up and down cancels: {some(map(str, rows))}."
     where = f". The hulls of the two classes meet at ({some(f'{v:.6g}' for v in certificate.point)})"
-    count = counted(len(certificate.support), "row")
-    return f"These {count} prove it: {_describe_meeting(certificate)}{where if certificate.point else ''}."
+    return f"{_these(len(certificate.support))}: {_describe_meeting(certificate)}{where if certificate.point else ''}."
+
+
+def _these(number: int) -> str:
+    return "This row proves it" if number == 1 else f"These {counted(number, 'row')} prove it"
 
 
 def _describe_meeting(certificate: Certificate) -> str:
     """Describe the point that is a mean of rows of either class."""
     sides = [shares(certificate, rival) for rival in (0, 1)]
+    if not certificate.intercept:  # sums that cancel, rather than means that are equal
+        return " = ".join(some((f"{_share(m)}x[{i}]" for i, m in side), " + ") or "0" for side in sides)
     if all(len(side) == 1 for side in sides):
         return f"row {sides[0][0][0]} equals row {sides[1][0][0]}, which has the other label"
     if all(len(side) == 2 and side[0][1] == side[1][1] for side in sides):
@@ -118,10 +154,13 @@ def _describe_meeting(certificate: Certificate) -> str:
 
 
 def shares(certificate: Certificate, rival: int) -> list[tuple[int, Fraction]]:
-    """Return the support of the class opposite a rival, with the share of each row in the common point."""
-    terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
+    """Return the rows of the support of the class opposite a rival, with the share of each in the common point.
+
+    Without an intercept these are multiples of rows, whose sums are equal.
+    """
+    terms = zip(map(certificate.row, certificate.support), certificate.rivals, certificate.multipliers, strict=True)
     own = [(i, m) for i, r, m in terms if r == rival]
-    total = sum(m for _, m in own)
+    total = sum(m for _, m in own) if certificate.intercept else 1
     return [(i, Fraction(m, total)) for i, m in own]
 
 
@@ -130,18 +169,29 @@ def _describe_separator(certificate: Certificate) -> str:
     kind = "weak separator" if certificate.verdict == "quasi-separable" else "separator"
     if len(certificate.classes) == 2:
         *w, b = _shown_weights(cast(Sequence[Any], certificate.vector))
-        weights = f"The {kind} is w = ({some(w)}), b = {b}"
-        above = f": w.x + b > 0 for label {certificate.classes[1]!r}"
-        others = "" if certificate.classes[0] is None else f" and < 0 for label {certificate.classes[0]!r}"
-        strict = f"{above}{others}."
+        bias, score = (f", b = {b}", "w.x + b") if certificate.intercept else ("", "w.x")
+        weights = f"The {kind} is w = ({some(w)}){bias}"
+        strict = f": {_describe_sides(certificate, score)}."
     else:
         weights = f"The {kind} has a weight vector for each of the {len(certificate.classes)} classes"
         strict = ", and the highest score on every row is that of its own class."
     if certificate.verdict == "separable":
         return weights + strict
-    count = counted(len(certificate.boundary), "row")
-    zeros = some(map(str, certificate.boundary))
+    rows = dict.fromkeys(map(certificate.row, certificate.boundary))
+    count, zeros = counted(len(rows), "row"), some(map(str, rows))
     return f"{weights}. No row is on its wrong side. Every weak separator is zero on {count}: {zeros}."
+
+
+def _describe_sides(certificate: Certificate, score: str) -> str:
+    """Describe where the score of a separator is positive and where it is negative."""
+    if certificate.response == "counts":
+        return f"{score} < 0 on every row, as all counts are zero"
+    if certificate.response == "ordered":
+        return f"{score} > 0 where a row is above a threshold and < 0 where it is below"
+    if certificate.response != "labels":
+        return f"{score} > 0 where all are successes and < 0 where all are failures"
+    others = "" if certificate.classes[0] is None else f" and < 0 for label {certificate.classes[0]!r}"
+    return f"{score} > 0 for label {certificate.classes[1]!r}{others}"
 
 
 def _shown_weights(vector: Sequence[Any]) -> list[str]:
@@ -189,9 +239,10 @@ def _describe_margins(certificate: Certificate) -> list[str]:
             lines.append(f"The {name} margin is at least {rounded_down(bracket.lower, 9)}.")
         else:
             lines.append(f"The {name} margin is {between(bracket.lower, bracket.upper)}.")
+    rows = "(x, 1)" if certificate.intercept else "x"
     if certificate.mistake_bound is not None:
         lines.append(
-            f"All rows (x, 1) are within {rounded_up(certificate.radius)} of the origin, so a perceptron makes at most "
+            f"All rows {rows} are within {rounded_up(certificate.radius)} of the origin, so a perceptron makes at most "
             f"{counted(certificate.mistake_bound, 'mistake')}."
         )
     return lines
@@ -205,9 +256,11 @@ def _describe_estimates(certificate: Certificate) -> str:
         label = f"{row['coefficient']} of {row['class']!r}" if "class" in row else str(row["coefficient"])
         kinds.setdefault(row["estimate"], []).append(label)
     found = "; ".join(f"{estimate}: {some(names)}" for estimate, names in kinds.items())
-    rows = f" These are {some(map(str, certificate.extreme))}." if certificate.verdict == "quasi-separable" else ""
+    quasi = certificate.verdict == "quasi-separable" and certificate.extreme
+    rows = f" These are {some(map(str, certificate.extreme))}." if quasi else ""
     summary = table.summary()
-    return f"For a logistic regression this is {summary[0].lower()}{summary[1:]}{rows}\nEstimates: {found}."
+    model = MODELS.get(certificate.response, "logistic regression")
+    return f"For a {model} this is {summary[0].lower()}{summary[1:]}{rows}\nEstimates: {found}."
 
 
 class Coefficients(NamedTuple):
@@ -227,6 +280,10 @@ class Coefficients(NamedTuple):
         Number of observations whose fitted probability tends to 0 or 1.
     note : str
         How the columns that are not identified follow from others.
+    intercept : bool
+        Whether the model has an intercept; the table has no row for it otherwise.
+    limit : str
+        To what the fitted means of these observations tend.
     """
 
     separation: str
@@ -235,13 +292,15 @@ class Coefficients(NamedTuple):
     estimates: tuple[str, ...]
     extreme: int
     note: str = ""
+    intercept: bool = True
+    limit: str = "probability of 0 or 1"
 
     @property
     def rows(self) -> list[dict[str, Any]]:
         """One entry per coefficient, the intercept first: name, estimate, and class if there are several."""
         size = len(self.estimates) // (len(self.classes) - 1)
         names = [*(self.names or (f"x{j}" for j in range(size - 1))), "intercept"]
-        order = [size - 1, *range(size - 1)]
+        order = [*[size - 1] * self.intercept, *range(size - 1)]
         found = []
         for c, label in enumerate(self.classes[1:]):
             place = {"class": label} if len(self.classes) > 2 else {}
@@ -268,7 +327,9 @@ class Coefficients(NamedTuple):
         """Describe the kind of separation, and how many observations it affects."""
         if self.separation == "overlap":
             return "Overlap: the likelihood has a maximum."
-        where = f"{self.extreme} observation{'s have' if self.extreme != 1 else ' has'} a fitted probability of 0 or 1"
+        where = f"{self.extreme} observation{'s have' if self.extreme != 1 else ' has'} a fitted {self.limit}"
+        if not self.extreme:  # of several classes only some become impossible
+            where = "some fitted probabilities are 0"
         return f"{self.separation.capitalize()}: the likelihood has no maximum; in the limit {where}."
 
     def _repr_html_(self) -> str:

@@ -8,11 +8,11 @@ tools/check_certificate.py does the same with nothing but the standard library.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.formula import design
 from rosenblatt.errors import InvalidInput, UnprovedClaim
 from rosenblatt.prover.certificates.brackets import (
     combine,
@@ -22,7 +22,7 @@ from rosenblatt.prover.certificates.brackets import (
     mistake_bound,
     radius_holds,
 )
-from rosenblatt.prover.certificates.certificate import Certificate, digest, prepare
+from rosenblatt.prover.certificates.certificate import Certificate, digest
 from rosenblatt.prover.certificates.certificate_json import (
     FINITE,
     INFINITE,
@@ -32,21 +32,31 @@ from rosenblatt.prover.certificates.certificate_json import (
     Combination,
     seal_of,
 )
+from rosenblatt.prover.designs import FAMILY_OF, read_design
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.exact.spans import dependencies, null_basis, spans
 
 
-def verify(certificate: Certificate, X: Any, y: Any = None, *, formula: str | None = None) -> bool:
+def verify(
+    certificate: Certificate,
+    X: Any,
+    y: Any = None,
+    *,
+    formula: str | None = None,
+    missing: str | None = None,
+    sample_weight: Any = None,
+    model: Any = None,
+) -> bool:
     """Check every claim of a certificate against the data in exact arithmetic, trusting nothing.
 
     Parameters
     ----------
     certificate : Certificate
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features); or a model of statsmodels
         The data, in any storage.
-    y : array-like of shape (n_samples,) or (n_samples, 1)
-    formula : str, optional
-        The formula that the certificate was issued for, if there was one.
+    y : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, 2)
+    formula, missing, sample_weight, model
+        Those that the certificate was issued for, if there were any; see `certify`.
 
     Returns
     -------
@@ -61,22 +71,31 @@ def verify(certificate: Certificate, X: Any, y: Any = None, *, formula: str | No
     """
     if not isinstance(certificate, Certificate):
         raise InvalidInput(f"{type(certificate).__name__} is not a Certificate. Read files with Certificate.load.")
-    if formula is not None:
-        X, y = design(X, y, formula)
+    given = partial(read_design, X, y, formula=formula, missing=missing, sample_weight=sample_weight, model=model)
     try:
         certificate = Certificate.from_dict(certificate.to_dict())
     except (InvalidInput, AttributeError, TypeError, ValueError):
-        prepare(X, y)
+        given()
         return False
-    signed, classes = prepare(X, y, certificate.arithmetic == "decimal")
+    given = partial(given, family=FAMILY_OF[certificate.response], fit_intercept=certificate.intercept)
+    try:
+        found = given(decimal=certificate.arithmetic == "decimal")
+    except InvalidInput:
+        given(family=None, fit_intercept=True)  # raises the error unless the responses are of another kind
+        return False
     if certificate.arithmetic == "rational" and certificate.digest != digest(
-        signed.table, signed.label, certificate.layout
+        found.signed.table, found.signed.label, certificate.layout
     ):
-        signed, classes = prepare(X, y, decimal=True)  # floats among the exact numbers were read as decimals
+        found = given(decimal=True)  # floats among the exact numbers were read as decimals
+    signed = found.signed
     return (
         certificate.seal == seal_of(certificate.to_dict())
         and certificate.shape == signed.table.shape
-        and _same_labels(certificate.classes, classes)
+        and _same_labels(certificate.classes, found.classes)
+        and _same_labels(certificate.levels, found.levels)
+        and certificate.response == found.response
+        and certificate.rows == found.rows
+        and certificate.intercept == bool(signed.constant)
         and certificate.arithmetic == signed.arithmetic
         and certificate.digest == digest(signed.table, signed.label, certificate.layout)
         and all(holds(certificate, signed) for holds in CLAIMS.values())
@@ -155,7 +174,8 @@ def _vanishes(certificate: Certificate, signed: SignedRows) -> bool:
     sums, _ = combine(signed, _support(certificate, signed), certificate.multipliers)
     if sums:
         return False
-    point = common_point(signed, certificate.support, certificate.multipliers) if signed.classes == 2 else ()
+    met = signed.classes == 2 and signed.constant  # without a constant the hulls need not meet
+    point = common_point(signed, certificate.support, certificate.multipliers) if met else ()
     # A mean of zero is 0.0, not -0.0.
     return certificate.point == point and bool(np.array_equal(np.signbit(certificate.point), np.signbit(point)))
 
@@ -167,7 +187,7 @@ def bounds_hold(certificate: Certificate, signed: SignedRows) -> bool:
     for augmented, claim in ((False, certificate.margin), (True, certificate.augmented)):
         if claim is None:
             continue
-        if certificate.verdict != "separable" or signed.classes != 2:
+        if certificate.verdict != "separable" or signed.classes != 2 or not (augmented or signed.constant):
             return False
         try:
             lower, upper = margin_bounds(signed, claim.w, claim.rows, claim.weights, augmented=augmented)

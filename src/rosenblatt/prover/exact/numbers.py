@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.matrices import TEXT_REMEDY, as_csr, sp, unmasked
+from rosenblatt.data.matrices import as_csr, sp, unmasked
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.text import short_repr
 
 Array = npt.NDArray[Any]
+
+CATEGORIES = 'Pass a data frame with formula="y ~ column" for categories, or one-hot encode them.'
 
 # float64 holds all integers up to this size.
 LARGEST_SAFE_INTEGER = 1 << 53
@@ -178,7 +180,7 @@ def _text(value: Any) -> InvalidInput:
     try:
         float(value)
     except ValueError:
-        return InvalidInput(f"X has text, as {short_repr(value)}, where numbers belong. {TEXT_REMEDY}")
+        return InvalidInput(f"X has text, as {short_repr(value)}, where numbers belong. {CATEGORIES}")
     return InvalidInput(
         f"X has text, as {value!r}, where numbers belong: it could mean a float or a decimal. Convert it to floats "
         "with astype(float), or to decimal.Decimal to keep every digit."

@@ -2,7 +2,8 @@
 
 For sample i of class y and a rival class r the signed row is z = (e_y - e_r) (x) (x, 1), without the block of class 0,
 whose weights are fixed at zero because adding one vector to all classes changes no prediction. A separator is a w with
-z.w > 0 for all signed rows. With two classes that is z = y (x, 1), y = -1 for class 0 and +1 for class 1.
+z.w > 0 for all signed rows. With two classes that is z = y (x, 1), y = -1 for class 0 and +1 for class 1. In a model
+without an intercept the constant is 0 in place of 1, and the weight on it is zero.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ class SignedRows:
     decimal : bool
         Read each value as the shortest decimal that rounds to it, so that 0.1 is one tenth, in `signs` and `integers`.
         If the table has exact values these are read instead, and the attribute is False.
+    intercept : bool
+        Whether the model has a constant.
 
     Attributes
     ----------
@@ -65,13 +68,17 @@ class SignedRows:
     width : int
         Their length: (classes - 1) blocks of the weights of one class, its bias last.
     samples, features, classes : int
+    constant : int
+        1, or 0 without an intercept: the last entry of every padded row.
     terms : int
         Number of rounded terms in the longest margin, for error bounds.
     arithmetic : str
         What the values are: "binary" floats, "decimal" ones, or "rational" if floats do not hold them.
     """
 
-    def __init__(self, table: Table, label: Array, classes: int, *, decimal: bool = False) -> None:
+    def __init__(
+        self, table: Table, label: Array, classes: int, *, decimal: bool = False, intercept: bool = True
+    ) -> None:
         label = np.ascontiguousarray(label, np.int64)
         if classes < 2 or label.shape != (table.shape[0],) or label.min() < 0 or label.max() >= classes:
             raise InvalidInput(
@@ -81,6 +88,7 @@ class SignedRows:
         self.table, self.label, self.classes = table, label, classes
         self.decimal = decimal and table.exact is None
         self.samples, self.features = table.shape
+        self.constant = int(intercept)
         self.arithmetic = "rational" if table.exact is not None else "decimal" if self.decimal else "binary"
         self._rounded_rows = _rounded_rows(table)
         self.n = self.samples * (classes - 1)
@@ -95,7 +103,17 @@ class SignedRows:
 
     def take(self, index: Array) -> SignedRows:
         """Copy the rows of some samples."""
-        return SignedRows(self.table.take(index), self.label[index], self.classes, decimal=self.decimal)
+        return self.with_samples(self.table.take(index), self.label[index])
+
+    def with_samples(self, table: Table, label: Array) -> SignedRows:
+        """Return the signed rows of other samples in the same model."""
+        return SignedRows(table, label, self.classes, decimal=self.decimal, intercept=bool(self.constant))
+
+    @property
+    def columns(self) -> Array:
+        """The columns that can have an entry: all, or those of the features without an intercept."""
+        every = np.arange(self.width)
+        return every if self.constant else every[every % (self.features + 1) < self.features]
 
     def split(self, k: Any) -> tuple[Any, Any]:
         """Return the sample and the rival class of signed row k, or of an array of signed rows."""
@@ -118,16 +136,18 @@ class SignedRows:
                 )
             place[:] = -1
             place[kept] = np.arange(kept.size)
+        if not self.constant:
+            place[self.features :: self.features + 1] = -1
         out = np.zeros((index.row.size, self.width if columns is None else kept.size))
         gather_signed(self.table.rows, index, place.reshape(self.classes - 1, -1), out)
         return out
 
     def touched(self, ids: Any) -> Array:
-        """Return the sorted columns in which these rows have an entry; all columns if the data are dense."""
+        """Return the sorted columns in which these rows have an entry; all `columns` if the data are dense."""
         row, own, rival = self._index(ids)
         rows = self.table.rows
         if isinstance(rows, Dense):
-            return np.arange(self.width)
+            return self.columns
         used = np.unique(np.stack([np.concatenate([row, row]), np.concatenate([own, rival])]), axis=1)
         used = used[:, used[1] > 0]
         start = (used[1] - 1) * (self.features + 1)
@@ -135,7 +155,7 @@ class SignedRows:
         count = rows.indptr[used[0] + 1] - first
         place = np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count)
         inside = rows.indices[place] + np.repeat(start, count)
-        return np.unique(np.concatenate([inside, start + self.features]))
+        return np.unique(np.concatenate([inside, start + self.features] if self.constant else [inside]))
 
     def margins(self, w: Array) -> tuple[Array, Array]:
         """Compute s = z.w in floats for every signed row, and a, the sums of |z_j w_j|; both arrays are read-only.
@@ -154,6 +174,15 @@ class SignedRows:
     def _by_class(self, w: Array) -> Array:
         """Return weights with a row for every class; those of the first are zero."""
         return np.vstack([np.zeros(self.features + 1), w.reshape(self.classes - 1, -1)])
+
+    def without_constant(self, w: Any) -> Any:
+        """Return weights, floats or integers, with zeros on a constant that the model does not have."""
+        if self.constant:
+            return w
+        cleared = w.copy() if isinstance(w, np.ndarray) else list(w)
+        for j in range(self.features, self.width, self.features + 1):
+            cleared[j] = 0
+        return cleared
 
     def slack(self, w: Array) -> tuple[float, float]:
         """Return (r, t) such that every computed margin s of w is within r a + t of the exact one.
@@ -179,7 +208,7 @@ class SignedRows:
         """Return weights as floats up to a power of two, as integers if they are, and whether the floats are exact."""
         if isinstance(w, np.ndarray) and w.dtype.kind == "f":
             return self._vector(w), None, True
-        integers = [int(v) for v in w]
+        integers = self.without_constant([int(v) for v in w])
         vector, exact = _rounded(integers)
         return self._vector(vector), integers, exact
 
@@ -273,6 +302,7 @@ class SignedRows:
         vector: Array = np.ascontiguousarray(w, np.float64)
         if vector.shape != (self.width,):
             raise InvalidInput(f"w has shape {vector.shape}; pass {self.width} weights, the width of the signed rows.")
+        vector = self.without_constant(vector)
         return vector
 
     def _doubled_margins(self, w: Array, ids: Array) -> tuple[Array, Array]:
@@ -285,7 +315,7 @@ class SignedRows:
         return value, lost
 
     def _integer_row(self, row: int) -> tuple[list[int], list[int], Fraction]:
-        """Return columns, integers and scale of (x, 1)."""
+        """Return columns, integers and scale of a padded row."""
         check_time()
         rows = self.table.rows
         if isinstance(rows, Dense):
@@ -295,7 +325,7 @@ class SignedRows:
             columns = rows.indices[place].tolist()
         exact = self.table.exact
         values = self.table.values[place].astype(np.float64) if exact is None else exact[place].astype(object)
-        integers, scale = as_integers(np.append(values, 1), self.decimal)
+        integers, scale = as_integers(np.append(values, self.constant), self.decimal)
         return [*columns, self.features], integers, scale
 
     def _signs_by_limbs(self, w: list[int], ids: Array) -> Array:

@@ -87,7 +87,7 @@ def independent_columns(signed: SignedRows, ids: Array, columns: Array) -> Array
 
 
 def sample_integers(signed: SignedRows, samples: Array, features: Array) -> Array | None:
-    """Return columns of (x, 1) of samples as integers, each row up to a positive factor; None if there are too many."""
+    """Return columns of padded samples as integers, each row up to a positive factor; None if there are too many."""
     if samples.size * features.size > MAX_ENTRIES:
         return None
     table, inner = signed.table, features[features < signed.features]
@@ -95,7 +95,7 @@ def sample_integers(signed: SignedRows, samples: Array, features: Array) -> Arra
         part = table.matrix()[samples][:, inner]
         X = np.asarray(part.toarray() if isinstance(table.rows, Csr) else part, np.float64)
         if (np.abs(X) < 1 << 53).all() and (np.rint(X) == X).all():
-            return np.column_stack([X, np.ones(samples.size)]).astype(np.int64)[:, : features.size]
+            return np.column_stack([X, np.full(samples.size, signed.constant)]).astype(np.int64)[:, : features.size]
     numbers = features.tolist()
     return as_array([[row.get(j, 0) for j in numbers] for row in (padded(signed, int(i)) for i in timed(samples))])
 
@@ -118,7 +118,7 @@ def dependencies(signed: SignedRows) -> dict[int, list[int]]:
 
     Return for each of them integers u, one for each feature and the constant last, with u . (x, 1) = 0 on all rows: not
     zero at the feature itself, but zero at the other features found and at all later features. The features that are
-    not found are independent.
+    not found are independent. Without an intercept the constant is found too: it is zero.
     """
     size = signed.features + 1
     order = [size - 1, *range(size - 1)]
@@ -130,13 +130,13 @@ def dependencies(signed: SignedRows) -> dict[int, list[int]]:
         signs = (signed.signs(vector * (signed.classes - 1)) for vector in found)
         outside = [np.flatnonzero(sign)[0] // (signed.classes - 1) for sign in signs if sign.any()]
         if not outside:
-            return {max(j for j in range(size - 1) if vector[j]): vector for vector in found}
+            return {max((j for j in range(size - 1) if vector[j]), default=size - 1): vector for vector in found}
         independent = pivots(matrix)[0]
         chosen = sorted({*(chosen[a] for a in independent), *map(int, outside)})
 
 
 def padded(signed: SignedRows, sample: int) -> dict[int, int]:
-    """Return (x, 1) of a sample as integers by column, up to a factor of either sign."""
+    """Return a padded sample as integers by column, up to a factor of either sign."""
     own = int(signed.label[sample])
     block = max(own, 1) - 1
     entries = signed.integers(int(signed.number(sample, 0 if own else 1)))[0]

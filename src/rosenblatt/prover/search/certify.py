@@ -11,7 +11,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import combinations
 from numbers import Real
@@ -19,24 +20,26 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.formula import design
-from rosenblatt.data.matrices import column_names
 from rosenblatt.errors import InvalidInput, TooLarge
-from rosenblatt.prover.certificates.certificate import Certificate, draft, issue, prepare
+from rosenblatt.prover.certificates.certificate import Certificate, draft, issue
 from rosenblatt.prover.certificates.certificate_json import ARITHMETICS
 from rosenblatt.prover.certificates.describe import NO_ESTIMATES
 from rosenblatt.prover.certificates.verify import confirmed
+from rosenblatt.prover.designs import read_design
 from rosenblatt.prover.exact.clock import TIME_LIMIT, Deadline, OutOfTime
 from rosenblatt.prover.exact.numbers import some_rows
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search import limits
 from rosenblatt.prover.search.estimates import estimate_claims, worthwhile
 from rosenblatt.prover.search.margin import margin_claims
+from rosenblatt.prover.search.notes import rounding_notes
 from rosenblatt.prover.search.verdict import contradiction, inseparable_claims, verdict_claims
 from rosenblatt.prover.search.witness import Witness
 from rosenblatt.prover.transforms import monomials
 
 KERNELS = ("linear", "quadratic", "poly", "rbf")
+
+log = logging.getLogger(__name__)  # the steps of a search, for whoever waits for it
 
 
 def certify(
@@ -44,6 +47,12 @@ def certify(
     y: Any = None,
     *,
     formula: str | None = None,
+    family: str | None = None,
+    fit_intercept: bool = True,
+    missing: str | None = None,
+    sample_weight: Any = None,
+    model: Any = None,
+    feature_names: Sequence[str] | None = None,
     margin: bool = True,
     coefficients: bool | None = None,
     exact: str = "binary",
@@ -56,13 +65,30 @@ def certify(
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        Integers of any size, Fractions, Decimals and long doubles are read exactly; text is rejected.
-    y : array-like of shape (n_samples,) or (n_samples, 1)
+        Integers of any size, Fractions, Decimals and long doubles are read exactly; text is rejected. Or a model of
+        statsmodels or its results, alone: its design, response, family and weights are taken.
+    y : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, 2)
         Two classes; or more, which are then separated jointly, by one weight vector per class: on every row the score
-        of its own class must be the highest.
+        of its own class must be the highest. For other responses see `family`.
     formula : str, optional
-        Which columns of the data frame X are the labels and the features, instead of y: "ill ~ age + region". Needs
-        the package formulaic. `verify` takes the same formula.
+        Which columns of the data frame X are the labels and the features, instead of y: "ill ~ age + region". With
+        "0 +" or "- 1" the model has no intercept; "cbind(dead, alive) ~ dose" has successes and failures. Needs the
+        package formulaic. `verify` takes the same formula.
+    family : {"binomial", "multinomial", "ordinal", "poisson"}, optional
+        The regression model whose estimates are asked about; by default that of the labels. "binomial": labels of two
+        classes, shares from 0 to 1, or two columns of successes and failures. "ordinal": classes in their order, that
+        of a categorical of pandas if it has one (cumulative logit or probit). "poisson": counts, with a log link.
+    fit_intercept : bool
+        Whether the model has an intercept.
+    missing : {"raise", "drop"}, optional
+        What to do with rows that have a missing value: name them in an error, the default, or leave them out, the
+        default of formulas.
+    sample_weight : array-like of shape (n_samples,), optional
+        Frequencies or weights of the rows. Those of weight zero are left out; other weights change no verdict.
+    model : classifier of scikit-learn, optional
+        A fitted LogisticRegression, or a pipeline that ends in one: its steps transform X first.
+    feature_names : sequence of str, optional
+        Names of the columns of X; by default those of a data frame.
     margin : bool
         Whether to look for the largest margin too if two classes are separable. It is bracketed between two proved
         numbers, and so is the number of mistakes that a perceptron can make.
@@ -121,17 +147,31 @@ def certify(
     if kernel not in KERNELS:
         raise InvalidInput(f"kernel={kernel!r} is not known. Choose one of {', '.join(KERNELS)}.")
     deadline = Deadline(time_limit)
-    if formula is not None:
-        X, y = design(X, y, formula)
     decimal = exact == "decimal"
-    names = column_names(X) if kernel in ("linear", "rbf") else ()
     if kernel in ("quadratic", "poly"):
+        if formula is not None or model is not None:
+            raise InvalidInput(f"kernel={kernel!r} goes with X and y alone. Leave out the formula and the model.")
         X = monomials(X, 2 if kernel == "quadratic" else degree, decimal=decimal)
-    signed, classes = prepare(X, y, decimal=decimal)
+    design = read_design(
+        X,
+        y,
+        formula=formula,
+        family=family,
+        fit_intercept=fit_intercept,
+        missing=missing,
+        sample_weight=sample_weight,
+        model=model,
+        feature_names=feature_names,
+        decimal=decimal,
+    )
     if kernel == "rbf":
-        return _certify_gaussian(signed, classes, deadline)
-    claims = proved_claims(signed, classes, margin, deadline, coefficients=coefficients, names=names)
-    return issue(signed, classes, names=names, **claims)
+        return _certify_gaussian(design.signed, design.classes, deadline)
+    margin = margin and design.response == "labels"  # of other samples it has no meaning
+    claims = proved_claims(
+        design.signed, design.classes, margin, deadline, coefficients=coefficients, names=design.names
+    )
+    claims["reason"] = f"{claims.get('reason', '')} {design.note}".strip()
+    return issue(design.signed, design.classes, **design.fields, **claims)
 
 
 def certify_pairs(
@@ -153,8 +193,8 @@ def certify_pairs(
     """
     check_options(exact, time_limit, margin=margin)
     decimal = exact == "decimal"
-    signed, classes = prepare(X, y, decimal=decimal)
-    names = column_names(X)
+    design = read_design(X, y, decimal=decimal)
+    signed, classes, names = design.signed, design.classes, design.names
     certificates = {}
     for a, b in combinations(range(signed.classes), 2):
         index = np.flatnonzero((signed.label == a) | (signed.label == b))
@@ -198,7 +238,9 @@ def proved_claims(
     def add(what: str, found: Callable[[], dict[str, Any]]) -> str:
         """Add claims that pass their verification; return the reason if time or space did not suffice for them."""
         try:
+            log.info("%s", what)  # until a step of it has a name of its own
             more = claims | found()
+            log.info("verifying the %s", what)
             confirmed(draft(signed, classes, **more), signed, what)
         except (OutOfTime, TooLarge) as fault:
             return str(fault)
@@ -223,6 +265,12 @@ def proved_claims(
             if fault:  # the other claims stand without it
                 why = fault if coefficients else f"by default it may take {own.seconds:.2g} seconds"
                 claims["reason"] = f"{claims.get('reason', '')} {NO_ESTIMATES}: {why}.".lstrip()
+        if coefficients is not False and worthwhile(signed, bool(names)):
+            log.info("looking for rounding errors in the columns")
+            own = Deadline(min(limits.FREE_SECONDS, deadline.left))
+            with suppress(OutOfTime, TooLarge), own:
+                note = rounding_notes(signed, claims["verdict"], names)
+                claims["reason"] = f"{claims.get('reason', '')} {note}".strip()
     return claims
 
 

@@ -62,12 +62,15 @@ class AffineView:
     @cached_property
     def lengths(self) -> Array:
         """Lengths that the rows are divided by; a single 1 if they are not normalised."""
-        return np.sqrt(self.squares()) if self.normalise else np.ones(1)
+        if not self.normalise:
+            return np.ones(1)
+        squares = self.squares()
+        return np.sqrt(np.where(squares > 0, squares, 1.0))  # without an intercept a row may be zero
 
     def squares(self) -> Array:
         """Compute the squared length of every row before normalisation."""
         squares = np.empty(self.signed.samples)
-        write_squares(self.signed.table.rows, self.centre, self.inverse, squares)
+        write_squares(self.signed.table.rows, self.centre, self.inverse, float(self.signed.constant), squares)
         if self.signed.classes == 2:
             return squares
         # A rival has a block of its own, unless it or the sample's class is the one whose weights are zero.
@@ -95,7 +98,8 @@ class AffineView:
         blocks = u.reshape(-1, self.signed.features + 1).copy()
         blocks[:, :-1] *= self.inverse
         blocks[:, -1] = blocks[:, -1] * self.padding - (blocks[:, :-1] * self.centre).sum(axis=1)
-        return blocks.ravel()
+        weights: Array = self.signed.without_constant(blocks.ravel())
+        return weights
 
 
 class MatrixView:
@@ -127,9 +131,9 @@ class RowSpaceView(MatrixView):
     """Wide signed rows in the space that they span: the rows of a pivoted Cholesky factor of their Gram matrix."""
 
     def __init__(self, signed: SignedRows, ids: Array, padding: float = 1.0, *, normalise: bool = True) -> None:
-        self.signed, self.ids, self.padding = signed, ids, padding
-        G = _gram(signed, ids, padding)
-        squares = np.diag(G)
+        self.signed, self.ids, self.padding = signed, ids, padding * signed.constant
+        G = _gram(signed, ids, self.padding)
+        squares = np.where(np.diag(G) > 0, np.diag(G), 1.0)
         self.scale = 1.0 / np.sqrt(squares if normalise else np.full(ids.size, squares.max()))
         G *= self.scale
         G *= self.scale[:, None]
@@ -187,13 +191,17 @@ def is_wide(signed: SignedRows) -> bool:
 
 
 def standardised(signed: SignedRows) -> AffineView:
-    """Return the rows with standardised features; those of sparse data are scaled but not moved."""
+    """Return the rows with standardised features; those of sparse data, or without an intercept, are not moved."""
     rows = signed.table.rows
     if isinstance(rows, Csr):
         largest = np.zeros(signed.features)
         np.maximum.at(largest, rows.indices, np.abs(rows.data))
         return AffineView(signed, np.zeros(signed.features), reciprocal(largest), 1.0, normalise=True)
     X = rows.X[:: -(-signed.samples // limits.SAMPLE_ROWS)].astype(float)
+    if not signed.constant:
+        return AffineView(
+            signed, np.zeros(signed.features), reciprocal(np.sqrt((X * X).mean(axis=0))), 1.0, normalise=True
+        )
     return AffineView(signed, X.mean(axis=0), reciprocal(X.std(axis=0)), 1.0, normalise=True)
 
 
@@ -282,10 +290,10 @@ def _combine(signed: SignedRows, ids: Array, shares: Array, padding: float) -> A
 
 
 @compiled(fastmath=FASTMATH)
-def write_squares(rows, centre, inverse, square):
-    """Write |((x - centre) * inverse, 1)|^2 of every row. The centre of sparse rows must be zero."""
+def write_squares(rows, centre, inverse, constant, square):
+    """Write |((x - centre) * inverse, constant)|^2 of every row. The centre of sparse rows must be zero."""
     for i in range(square.size):
-        total = 1.0
+        total = constant * constant
         start, end = entries(rows, i)
         for k in range(start, end):
             j, x = entry(rows, i, k)
@@ -322,7 +330,7 @@ class CompactRows:
         self.width, self.features = signed.width, signed.features
         table = signed.table
         self.columns = _used(table) if columns is None else columns
-        moved = moved and columns is None
+        moved = moved and columns is None and bool(signed.constant)
         if self.columns.size < self.features:
             table = _restricted(table, self.columns)
         if moved:
@@ -338,7 +346,7 @@ class CompactRows:
         self.same = table is signed.table
         self.signed = signed
         if not self.same:
-            self.signed = SignedRows(table, signed.label, signed.classes, decimal=signed.decimal)
+            self.signed = signed.with_samples(table, signed.label)
 
     def to_weights(self, w: Any) -> Any:
         """Return the weights of the original rows, up to a positive factor; as integers if rows were moved."""

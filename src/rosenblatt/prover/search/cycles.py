@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
-from rosenblatt.prover.certificates.certificate import Certificate, issue, prepare
+from rosenblatt.prover.certificates.certificate import Certificate, issue
 from rosenblatt.prover.certificates.verify import confirmed
+from rosenblatt.prover.designs import read_design
 from rosenblatt.prover.exact.clock import TIME_LIMIT, Deadline, OutOfTime
 from rosenblatt.prover.exact.rational import as_integers
 from rosenblatt.prover.exact.signed_rows import SignedRows
@@ -94,7 +95,7 @@ def certify_cycle(
     check_options(exact, time_limit)
     if not isinstance(epochs, int | np.integer) or epochs < 1:
         raise InvalidInput(f"epochs={epochs!r} is not a whole number from 1. Pass the most epochs to run.")
-    signed, classes = prepare(X, y, decimal=exact == "decimal")
+    signed, classes = read_design(X, y, decimal=exact == "decimal")[:2]
     if signed.classes != 2:
         raise InvalidInput(f"y has {signed.classes} classes; a perceptron separates two. Use certify or certify_pairs.")
     deadline = Deadline(time_limit)

@@ -27,7 +27,7 @@ def coordinate_descent(
     The margin of `tied` rows must be zero, as it is on a support that rules a separator out. Stop when all other rows
     are on their side; or, if `reached` is given, when the margin is below the largest by at most this share.
     """
-    signed, rows = view.signed, view.signed.table.rows
+    signed, rows, constant = view.signed, view.signed.table.rows, float(view.signed.constant)
     u, alpha = np.zeros(view.width), np.zeros(view.n)
     square = view.lengths**2 if view.normalise else view.squares()
     sign, ties = 2.0 * signed.label - 1.0, np.zeros(signed.n, bool)
@@ -36,7 +36,8 @@ def coordinate_descent(
     random, order = np.random.default_rng(0), np.arange(signed.n)
     for epoch in range(epochs):
         deadline.check()
-        wrong = descend(rows, sign, view.centre, view.inverse, square, ties, random.permutation(order), u, alpha)
+        shuffled = random.permutation(order)
+        wrong = descend(rows, sign, view.centre, view.inverse, constant, square, ties, shuffled, u, alpha)
         if reached is None and wrong < signed.n // 100 + 1 and view.margins(u)[~ties].min() > 0:
             break
         if reached is not None and epoch % limits.EPOCHS_PER_LOOK == limits.EPOCHS_PER_LOOK - 1:
@@ -75,7 +76,8 @@ def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, deadline: De
         skipped=np.zeros(classes, np.int64),
     )
     sign = (2 * np.eye(classes, dtype=np.int8) - 1).astype(np.int8)
-    task = Task(signed.label.astype(np.int32), sign, np.ones(sign.shape), np.ones(classes), none, none, 1.0)
+    label, bias = signed.label.astype(np.int32), float(signed.constant)
+    task = Task(label, sign, np.ones(sign.shape), np.ones(classes), none, none, bias)
     # The dtype that training uses for row numbers, so that the epoch is compiled once for both.
     order = np.arange(signed.samples, dtype=np.int32 if signed.samples <= np.iinfo(np.int32).max else np.int64)
     random = np.random.default_rng(0)
@@ -91,18 +93,18 @@ def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, deadline: De
 
 
 @compiled(fastmath=FASTMATH)
-def descend(rows, sign, centre, inverse, square, tied, order, w, alpha):
+def descend(rows, sign, centre, inverse, constant, square, tied, order, w, alpha):
     """Pass once over the rows in `order`, solving for one multiplier at a time; return how many are on the wrong side.
 
     Minimises |w|^2 / 2 subject to y f(x) >= 1, or f(x) = 0 for tied rows, in the dual (Hsieh et al. 2008), over the
-    rows ((x - centre) * inverse, 1) of squared lengths `square`. The centre of sparse rows must be zero.
+    rows ((x - centre) * inverse, constant) of squared lengths `square`. The centre of sparse rows must be zero.
     """
     d = w.size - 1
     wrong = 0
     for t in range(order.size):
         i = order[t]
         start, end = entries(rows, i)
-        score = w[d]
+        score = constant * w[d]
         for k in range(U(start), U(end)):
             column, value = entry(rows, i, k)
             j = U(column)
@@ -120,5 +122,5 @@ def descend(rows, sign, centre, inverse, square, tied, order, w, alpha):
                     column, value = entry(rows, i, k)
                     j = U(column)
                     w[j] += step * (value - centre[j]) * inverse[j]
-                w[d] += step
+                w[d] += constant * step
     return wrong

@@ -80,9 +80,10 @@ def estimate_claims(
         if INFINITE in estimates:
             directions = search.directions
     found = {"estimates": tuple(estimates), "combinations": tuple(combinations), "directions": directions}
-    if not dependent:
+    relations = {j: relation for j, relation in dependent.items() if j < signed.features}
+    if not relations:
         return found
-    note = describe_relations(dependent, names or [f"x{j}" for j in range(signed.features)])
+    note = describe_relations(relations, names or [f"x{j}" for j in range(signed.features)])
     return found | {"reason": f"{claims.get('reason', '')} {note}".lstrip()}
 
 
@@ -135,7 +136,12 @@ class SignSearch:
         return found if isinstance(found, tuple) else (INFINITE, None)
 
     def _centred_units(self) -> list[list[int]]:
-        """Return a basis of all vectors: biases, and weights with a bias that is zero at the mean of their feature."""
+        """Return a basis of all vectors: biases, and weights with a bias that is zero at the mean of their feature.
+
+        Without an intercept these are the weights alone.
+        """
+        if not self.signed.constant:
+            return np.eye(len(self.kept), dtype=int).tolist()
         size = self.signed.features + 1
         sample = self.signed.gather(np.arange(0, self.signed.n, -(-self.signed.n // 256)))  # some 256 rows
         blocks = sample.reshape(-1, size)

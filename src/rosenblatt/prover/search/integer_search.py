@@ -132,7 +132,7 @@ class StandardisedSearch(IntegerSearch):
         values = [0] * self.signed.width
         for first in range(0, self.signed.width, self.size):
             bias = entries.get(first + self.size - 1, 0) << self.top
-            if bias:
+            if bias or not self.signed.constant:  # a block without a constant is one of another class
                 for j, (shift, centre) in enumerate(zip(self.shift, self.centre, strict=True)):
                     values[first + j] = (entries.get(first + j, 0) << shift) - bias * centre
                 values[first + self.size - 1] = bias

@@ -202,8 +202,12 @@ def margin_claims(signed: SignedRows, vector: tuple[Any, ...], deadline: Deadlin
 
     They are margin (a distance), augmented (the margin of the mistake bound), and vector if a better one was found.
     """
-    claims: dict[str, Any] = {"margin": Bracket(np.inf, np.inf)}  # one class alone has no largest margin
-    if signed.label.min() == 0:
+    claims: dict[str, Any] = {}
+    if not signed.constant:  # a hyperplane through the origin has one margin, the augmented
+        claims["margin"] = None
+    elif signed.label.min() > 0:  # one class alone has no largest margin
+        claims["margin"] = Bracket(np.inf, np.inf)
+    else:
         claims["margin"] = _claimed(signed, vector, deadline, augmented=False)
         w = claims["margin"].w
         if isinstance(w[0] if w else None, float) and separates(signed, np.array(w)):
@@ -213,7 +217,7 @@ def margin_claims(signed: SignedRows, vector: tuple[Any, ...], deadline: Deadlin
     except OutOfTime as fault:
         claims["reason"] = f"The augmented margin, and with it a mistake bound, was not determined: {fault}."
     for name in ("margin", "augmented"):
-        if name in claims and not claims[name].lower > 0:
+        if claims.get(name) is not None and not claims[name].lower > 0:
             claims[name] = None
     return claims
 

@@ -18,6 +18,7 @@ that there is none (Gordan 1873).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
@@ -77,22 +78,54 @@ from rosenblatt.prover.search.witness import (
 
 Array = npt.NDArray[Any]
 
+log = logging.getLogger(__name__)
+
 
 def verdict_claims(signed: SignedRows, deadline: Deadline) -> dict[str, Any]:
     """Return the fields of a certificate on the verdict: the verdict itself and its witnesses."""
-    if (signed.label == 1).all() and signed.classes == 2:
-        return {"verdict": "separable", "vector": (0.0,) * signed.features + (1.0,)}
+    if signed.constant and signed.classes == 2 and (signed.label == signed.label[0]).all():
+        side = 1.0 if signed.label[0] else -1.0
+        return {"verdict": "separable", "vector": (0.0,) * signed.features + (side,)}
+    zero = np.empty(0, np.int64) if signed.constant else _zero_rows(signed.table)
+    if zero.size:
+        return _claims_beside_zero_rows(signed, zero, deadline)
     rows = CompactRows(signed)
+    log.info("searching for a separator")
     witness, narrow = _start(rows.signed, deadline)
     if witness is None:
         return {"verdict": "undecided", "reason": _too_large(rows.signed)}
     if witness.w is not None:
         return {"verdict": "separable", "vector": _simplest(signed, rows.to_weights(witness.w))}
+    log.info("searching for a weak separator")
     found = reduce(rows.signed, witness, deadline, narrow)
     if not rows.same:
         weak = None if found.weak is None else rows.to_weights(found.weak)
         found = found._replace(witness=recounted(found.witness, rows.signed, signed), weak=weak)
     return reduction_claims(signed, found)
+
+
+def _zero_rows(table: Table) -> Array:
+    """Return the samples without an entry."""
+    if isinstance(table.rows, Dense):
+        return np.flatnonzero(~table.rows.X.any(axis=1))
+    row = np.repeat(np.arange(table.shape[0]), np.diff(table.rows.indptr))
+    return np.flatnonzero(np.bincount(row[table.rows.data != 0], minlength=table.shape[0]) == 0)
+
+
+def _claims_beside_zero_rows(signed: SignedRows, zero: Array, deadline: Deadline) -> dict[str, Any]:
+    """Return the claims of `verdict_claims` if some samples are zero, with a score of zero whatever the weights are.
+
+    Such a sample rules a separator out by itself. What the others say of weak separators holds beside it.
+    """
+    kept = np.setdiff1d(np.arange(signed.samples), zero)
+    claims = verdict_claims(signed.take(kept), deadline) if kept.size else {"verdict": "overlapping", "support": ()}
+    if claims["verdict"] == "separable":
+        claims["verdict"] = "quasi-separable"
+    if claims.get("support"):
+        return claims | {"support": tuple(kept[list(claims["support"])].tolist())}
+    first = int(zero[0])
+    witness = {"support": (first,), "rivals": (0 if signed.label[first] else 1,), "multipliers": (1,)}
+    return claims if claims["verdict"] == "undecided" else claims | witness
 
 
 def find_separator(signed: SignedRows, deadline: Deadline) -> tuple[Any, ...] | None:
@@ -355,7 +388,7 @@ def reduce(signed: SignedRows, witness: Witness, deadline: Deadline, narrow: Com
     while True:
         deadline.check()
         rank = len(pivots(integer_matrix(signed, witness.support))[0])
-        if rank == signed.width:
+        if rank == signed.columns.size:
             return Reduction("overlapping", witness)
         if rest is None or not np.isin(added, rest.ids).all():  # rounding had put one of these rows into the span
             rest = SubspaceView.vanishing_on(view, np.array(witness.support), rank, deadline)
