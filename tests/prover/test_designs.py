@@ -249,3 +249,10 @@ def test_the_decimal_reading_is_mentioned_if_it_changes_the_verdict():
     assert (certificate.verdict, decimal.verdict) == ("separable", "overlapping")
     assert 'Read as decimals (exact="decimal") the verdict is overlap.' in certificate.reason
     assert "decimals" not in decimal.reason
+
+
+def test_cells_that_are_arrays_are_refused_in_words():
+    cells = np.empty((2, 1), object)
+    cells[0, 0], cells[1, 0] = np.zeros(2), 1
+    with pytest.raises(InvalidInput):
+        certify(cells, [0, 1])

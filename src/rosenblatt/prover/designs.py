@@ -307,6 +307,8 @@ def _is_absent(value: Any) -> bool:
         return value is None or value is np.ma.masked or bool(value != value)
     except (TypeError, ArithmeticError):  # the NA of pandas, and signalling decimals, refuse to be compared
         return True
+    except ValueError:  # an array, which is refused later
+        return False
 
 
 def _objects(values: Any) -> Array:
