@@ -119,7 +119,8 @@ def certify(files: tuple[str, ...], **options: Any) -> None:
     if output is not None:
         certificate.save(output)
     if as_json:
-        print_json(found.to_dict() if found else {"certificate": certificate.to_dict()})
+        alone = {"verdict": certificate.verdict, "certificate": certificate.to_dict()}
+        print_json(found.to_dict() if found else alone)
         return
     click.echo(f"{certificate.proof}\n\n{found}" if found else str(certificate))
     if not found and estimates is None and not words and certificate.separation.endswith("complete separation"):

@@ -74,6 +74,7 @@ class Diagnosis:
         certificate = self.certificate
         rows = self.table.rows if self.table else certificate.coefficients.rows if certificate.estimates else []
         return {
+            "verdict": certificate.verdict,
             "separation": certificate.separation,
             "estimates": [{key: _plain(value) for key, value in row.items()} for row in rows],
             "separated_rows": list(certificate.extreme),
