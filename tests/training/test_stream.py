@@ -138,7 +138,8 @@ def test_rows_of_every_kind_and_number_type_are_taken(row, dtype, multiclass):
     assert [found.predict_one(row(x)) for x in X] == expected.predict(X).tolist()
 
 
-@pytest.mark.parametrize("model", others_long(STREAMS), ids=str)
+@pytest.mark.long  # every loop is compiled once more
+@pytest.mark.parametrize("model", STREAMS, ids=str)
 def test_single_precision_rows_make_single_precision_streams(model):
     X, y = rows_of(2)
     X = X.astype(np.float32)
