@@ -412,7 +412,7 @@ def open_like(model: LinearModel, paths: Any, **options: Any) -> FileSource:
     return open_source(list(paths), reading=reading, **settings)
 
 
-class FileRows(NamedTuple):
+class FileData(NamedTuple):
     """All rows of some files."""
 
     X: Any
@@ -423,7 +423,7 @@ class FileRows(NamedTuple):
     source: FileSource
 
 
-def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any], quiet: bool = False) -> FileRows:
+def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any], quiet: bool = False) -> FileData:
     """Return the rows of files.
 
     Every name gets a column of its own, because two names that share one could hide a separation. Empty columns are
@@ -460,7 +460,7 @@ def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any],
         used = np.unique(matrix.indices)
         matrix = matrix[:, used]
         names = None if names is None else [names[column] for column in used]
-    return FileRows(matrix, label, names, source.file_rows or [], whole.weight, source)
+    return FileData(matrix, label, names, source.file_rows or [], whole.weight, source)
 
 
 def is_model(path: str) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rosenblatt.cli.options import (
     INPUT_NAMES,
-    FileRows,
+    FileData,
     Sections,
     check_targets,
     files_argument,
@@ -207,7 +207,7 @@ def _in_order_of_file(names: list[str], reading: Reading) -> list[int]:
     return sorted(range(len(names)), key=lambda j: (own[j], names[j] if "=" in names[j] else ""))
 
 
-def _missing_rows(found: FileRows, files: tuple[str, ...]) -> list[int]:
+def _missing_rows(found: FileData, files: tuple[str, ...]) -> list[int]:
     """Return the numbers of the rows with a missing value."""
     if not found.source.problems.missing:
         return []

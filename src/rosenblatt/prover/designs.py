@@ -52,7 +52,7 @@ LINKS = {
 }
 
 
-class Source(NamedTuple):
+class UsedRows(NamedTuple):
     """The rows that count, with features and responses as the caller has them."""
 
     X: Any
@@ -77,7 +77,7 @@ class Design(NamedTuple):
     response: str = "labels"
     levels: tuple[Label, ...] = ()
     rows: tuple[int, ...] = ()
-    source: Source | None = None
+    source: UsedRows | None = None
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def read_design(
 
 def _source(
     X: Any, y: Any, formula: str | None, family: str | None, intercept: bool, missing: str | None, model: Any
-) -> Source:
+) -> UsedRows:
     frame = hasattr(X, "columns")  # whose columns may have any names
     if not frame and hasattr(getattr(X, "model", X), "exog"):
         if y is not None or formula is not None or model is not None:
@@ -138,7 +138,7 @@ def _source(
             raise _missing_rows(np.setdiff1d(np.arange(total), data.used))
         left_out = _left_out(total - data.used.size, "a missing value")
         names = column_names(data.X)
-        return Source(data.X, data.y, names, family, intercept and data.intercept, data.used, total, left_out)
+        return UsedRows(data.X, data.y, names, family, intercept and data.intercept, data.used, total, left_out)
     names = column_names(X)
     if model is not None:
         X, names, intercept = _of_estimator(model, X, names)
@@ -146,10 +146,10 @@ def _source(
     X = as_csr(X) if sp.issparse(X) else X  # refuses shapes that are not true
     shape = getattr(X, "shape", None)
     n = shape[0] if shape else len(X) if shape is None and hasattr(X, "__len__") else exact_table(X).shape[0]
-    return Source(X, y, names, family, intercept, np.arange(n), n)
+    return UsedRows(X, y, names, family, intercept, np.arange(n), n)
 
 
-def _renamed(source: Source, names: tuple[str, ...]) -> Source:
+def _renamed(source: UsedRows, names: tuple[str, ...]) -> UsedRows:
     shape = np.shape(source.X)
     if len(shape) == 2 and len(names) != shape[1]:
         raise InvalidInput(f"There are {len(names)} feature_names for {count(shape[1], 'feature')}. Pass one for each.")
@@ -170,7 +170,7 @@ def _refuse_text(X: Any, names: tuple[str, ...]) -> None:
             )
 
 
-def _of_statsmodels(model: Any) -> Source:
+def _of_statsmodels(model: Any) -> UsedRows:
     """Return the data of a model of statsmodels: its design, with a column of ones as the intercept."""
     kind = type(getattr(model, "family", model)).__name__
     family = STATSMODELS.get(kind)
@@ -202,7 +202,7 @@ def _of_statsmodels(model: Any) -> Source:
         _left_out(X.shape[0] - used.size, "a weight of zero"),
         "The offset does not change which estimates are finite." if offset is not None else "",
     ]
-    return Source(
+    return UsedRows(
         X=X[used][:, columns],
         y=y,
         names=tuple(names[j] for j in columns),
@@ -236,7 +236,7 @@ def _of_estimator(model: Any, X: Any, names: tuple[str, ...]) -> tuple[Any, tupl
 # ------------------------------------------------------------------------------------------------ the rows that count
 
 
-def _used(source: Source, missing: str, sample_weight: Any) -> Source:
+def _used(source: UsedRows, missing: str, sample_weight: Any) -> UsedRows:
     """Leave out rows without weight, and rows with missing values or raise an error for them."""
     weight = as_weights(sample_weight, source.total)
     keep = weight[source.rows] > 0 if weight.size else np.ones(source.rows.size, bool)
@@ -333,7 +333,7 @@ def _take(values: Any, index: Array) -> Any:
 # -------------------------------------------------------------------------------------------------------- the samples
 
 
-def _samples(source: Source, decimal: bool) -> Design:
+def _samples(source: UsedRows, decimal: bool) -> Design:
     names, rows = source.names, source.rows
     if source.family == "ordinal":
         if not source.intercept:
@@ -377,12 +377,12 @@ def named_labels(found: Array, label: Array) -> tuple[tuple[Any, ...], Array]:
     return tuple(names[k] for k in order), np.argsort(order)[label]
 
 
-def _numbered(rows: Array, source: Source) -> tuple[int, ...]:
+def _numbered(rows: Array, source: UsedRows) -> tuple[int, ...]:
     """Return the row of each sample; empty if each row of the data is one sample."""
     return () if np.array_equal(rows, np.arange(source.total)) else tuple(rows.tolist())
 
 
-def _pulls(source: Source, n: int) -> tuple[str, Array, Array] | None:
+def _pulls(source: UsedRows, n: int) -> tuple[str, Array, Array] | None:
     """Return the response, and which rows pull their score down and up; None if the rows have labels."""
     y = np.asarray(unmasked(source.y))
     if source.family == "binomial" and not (y.ndim == 2 and y.shape[1] == 2):
@@ -417,7 +417,7 @@ def _column(values: Array, n: int) -> Array:
     return column
 
 
-def _ordered(source: Source, decimal: bool) -> Design:
+def _ordered(source: UsedRows, decimal: bool) -> Design:
     """Return a sample for each threshold beside the level of a row."""
     levels = _levels(source.y)
     X, above = against_thresholds(source.X, source.y, order=levels)

@@ -16,7 +16,7 @@ from scipy.special import expit, gammaln
 Array = npt.NDArray[Any]
 
 
-class Moments(NamedTuple):
+class ResponseMoments(NamedTuple):
     """The log-likelihood at some linear predictors, and its derivatives by the predictor of each row.
 
     Attributes
@@ -41,21 +41,21 @@ class Family(NamedTuple):
     Attributes
     ----------
     moments : function of (eta, total, trials)
-        Returns `Moments`.
+        Returns `ResponseMoments`.
     guess : function of (total, trials)
         Returns linear predictors near the responses, from which a fit can start.
     """
 
-    moments: Callable[[Array, Array, Array], Moments]
+    moments: Callable[[Array, Array, Array], ResponseMoments]
     guess: Callable[[Array, Array], Array]
 
 
-def _binomial_moments(eta: Array, total: Array, trials: Array) -> Moments:
+def _binomial_moments(eta: Array, total: Array, trials: Array) -> ResponseMoments:
     """Return the moments of `total` successes in `trials`; the number of orders in which they occur is left out."""
     p, q = expit(eta), expit(-eta)
     failures = trials - total
     variance = trials * p * q
-    return Moments(
+    return ResponseMoments(
         -float(total @ np.logaddexp(0.0, -eta) + failures @ np.logaddexp(0.0, eta)),
         total * q - failures * p,
         variance,
@@ -64,11 +64,11 @@ def _binomial_moments(eta: Array, total: Array, trials: Array) -> Moments:
     )
 
 
-def _poisson_moments(eta: Array, total: Array, trials: Array) -> Moments:
+def _poisson_moments(eta: Array, total: Array, trials: Array) -> ResponseMoments:
     """Return the moments of a mean count of `total / trials` in each of `trials` equal rows."""
     mean = trials * np.exp(eta)
     constant = trials @ gammaln(total / trials + 1.0)
-    return Moments(float(np.sum(total * eta - mean) - constant), total - mean, mean, mean, mean)
+    return ResponseMoments(float(np.sum(total * eta - mean) - constant), total - mean, mean, mean, mean)
 
 
 FAMILIES = {
