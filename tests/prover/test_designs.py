@@ -256,3 +256,24 @@ def test_cells_that_are_arrays_are_refused_in_words():
     cells[0, 0], cells[1, 0] = np.zeros(2), 1
     with pytest.raises(InvalidInput):
         certify(cells, [0, 1])
+
+
+@pytest.mark.parametrize("kernel", ["quadratic", "poly", "rbf"])
+@pytest.mark.parametrize(
+    "option",
+    [{"family": "poisson"}, {"fit_intercept": False}, {"missing": "drop"}, {"sample_weight": [1, 0, 1]}],
+)
+def test_a_kernel_takes_no_options_of_a_regression(kernel, option):
+    with pytest.raises(InvalidInput, match="the options of a regression"):
+        certify([[0], [1], [2]], [0, 1, 0], kernel=kernel, **option)
+
+
+def test_two_columns_of_responses_name_their_family():
+    with pytest.raises(InvalidInput, match='family="binomial"'):
+        certify([[1], [2]], [[1, 2], [3, 4]])
+
+
+def test_a_dict_without_columns_is_refused():
+    pytest.importorskip("formulaic")
+    with pytest.raises(InvalidInput):
+        certify({}, formula="y ~ x")

@@ -132,7 +132,7 @@ def _source(
             f"{type(X).__name__} does not keep its data. Pass certify(X, y, model=...) with the data it was fitted on."
         )
     if formula is not None:
-        total = len(X[next(iter(X))]) if isinstance(X, dict) else len(X)
+        total = len(next(iter(X.values()), ())) if isinstance(X, dict) else len(X)
         data = design(X, y, formula)
         if missing == "raise" and data.used.size < total:
             raise _missing_rows(np.setdiff1d(np.arange(total), data.used))
@@ -343,6 +343,9 @@ def _samples(source: UsedRows, decimal: bool) -> Design:
     fixed = {"decimal": decimal, "intercept": source.intercept}
     both = _pulls(source, table.shape[0]) if source.family in ("binomial", "poisson") else None
     if both is None:
+        shape = source.y.shape if hasattr(source.y, "shape") else _objects(source.y).shape
+        if shape[1:] == (2,):
+            raise InvalidInput('y has two columns. If they are successes and failures, pass family="binomial".')
         classes, label = named_labels(*as_labels(source.y, table.shape[0]))
         if source.family == "binomial" and len(classes) > 2:
             raise InvalidInput(

@@ -148,9 +148,12 @@ def certify(
         raise InvalidInput(f"kernel={kernel!r} is not known. Choose one of {', '.join(KERNELS)}.")
     deadline = Deadline(time_limit)
     decimal = exact == "decimal"
+    if kernel != "linear":
+        regression = (family, missing, sample_weight, model, formula if kernel != "rbf" else None)
+        if not fit_intercept or any(option is not None for option in regression):
+            raise InvalidInput(f"kernel={kernel!r} goes with X and labels alone. Drop the options of a regression.")
+        missing = "raise"  # rows keep their numbers
     if kernel in ("quadratic", "poly"):
-        if formula is not None or model is not None:
-            raise InvalidInput(f"kernel={kernel!r} goes with X and y alone. Leave out the formula and the model.")
         X = monomials(X, 2 if kernel == "quadratic" else degree, decimal=decimal)
     design = read_design(
         X,
