@@ -81,6 +81,7 @@ def run_block(block, problems, column, start, progress, updates):
     label, sample_weight, scores, order = block.label, block.sample_weight, block.scores, block.order
     sign, cost, active, first = problems.sign, problems.cost, problems.active, problems.first
     trials, mistakes, loss = progress.trials, progress.mistakes, progress.loss
+    most, counts = problems.most, progress.counts
     for t in range(start, order.size):
         i = order[t]
         c = label[i]
@@ -88,7 +89,7 @@ def run_block(block, problems, column, start, progress, updates):
         if k < 0:
             for a in range(first[c], first[c + 1]):
                 p = active[a]
-                if not sign[c, p] * scores[p, i] > problems.margin and _is_free(p, block.row[i], problems, progress):
+                if not sign[c, p] * scores[p, i] > problems.margin and _is_free(p, block.row[i], most, counts):
                     return t
         for a in range(first[c], first[c + 1]):
             p = active[a]
@@ -97,7 +98,7 @@ def run_block(block, problems, column, start, progress, updates):
             if not margin > problems.margin and step != 0.0:
                 mistakes[p] += not margin > 0.0
                 loss[p] += problems.margin - margin
-                if _is_free(p, block.row[i], problems, progress):
+                if _is_free(p, block.row[i], most, counts):
                     _update(i, p, sign[c, p] * step, k, block, progress, updates)
                     _count(p, block.row[i], progress)
             trials[p] += 1
@@ -113,6 +114,7 @@ def run_joint_block(block, problems, column, start, progress, updates):
     label, sample_weight, scores, order = block.label, block.sample_weight, block.scores, block.order
     class_cost = problems.class_cost
     trials, mistakes, loss = progress.trials, progress.mistakes, progress.loss
+    most, counts = problems.most, progress.counts
     for t in range(start, order.size):
         i = order[t]
         c = label[i]
@@ -120,7 +122,7 @@ def run_joint_block(block, problems, column, start, progress, updates):
         margin = scores[c, i] - scores[wrong, i]
         step = sample_weight[i] * class_cost[c]
         if not margin > problems.margin and step != 0.0:
-            k, free = column[i], _is_free(0, block.row[i], problems, progress)
+            k, free = column[i], _is_free(0, block.row[i], most, counts)
             if free and k < 0:
                 return t
             mistakes[0] += not margin > 0.0
@@ -145,9 +147,12 @@ def _best_wrong(c, i, scores):
 
 
 @compiled()
-def _is_free(part, row, problems, progress):
-    """Return whether a row may be updated once more."""
-    return problems.most == np.inf or progress.counts[part, row] < problems.most
+def _is_free(part, row, most, counts):
+    """Return whether a row may be updated once more.
+
+    It takes what it needs instead of `Problems` and `Progress`: passing all their arrays costs more than a trial.
+    """
+    return most == np.inf or counts[part, row] < most
 
 
 @compiled()
@@ -186,18 +191,20 @@ def margins(block, problems, progress, start, out):
     A row that may not be updated any more exceeds it by any amount. out (trials,).
     """
     label, scores, active, first = block.label, block.scores, problems.active, problems.first
+    most, counts = problems.most, progress.counts
     for t in range(start, block.order.size):
         i = block.order[t]
         c, row = label[i], block.row[i]
         least = np.inf
         if problems.joint:
-            if _is_free(0, row, problems, progress):
+            if _is_free(0, row, most, counts):
                 least = scores[c, i] - scores[_best_wrong(c, i, scores), i]
         else:
             for a in range(first[c], first[c + 1]):
                 p = active[a]
-                if _is_free(p, row, problems, progress):
-                    least = min(least, problems.sign[c, p] * scores[p, i])
+                margin = problems.sign[c, p] * scores[p, i]
+                if margin < least and _is_free(p, row, most, counts):
+                    least = margin
         out[t] = least - problems.margin
 
 
