@@ -38,6 +38,16 @@ def test_built_in_kernels_are_scikit_learns(storage, narrow, monkeypatch):
         np.testing.assert_allclose(kernel.diagonal(storage(A)), np.diagonal(kernel.columns(A, A)), atol=1e-12)
 
 
+def test_a_gaussian_is_one_at_distance_zero_and_hides_no_overflow():
+    X = np.random.default_rng(4).integers(-9, 10, (30, 5)).astype(float)
+    K = kernels.Gaussian(0.3).columns(X, X)
+    assert (np.diagonal(K) == 1.0).all()
+    assert (K == K.T).all()
+    with np.errstate(over="ignore"):
+        lost = kernels.Gaussian(0.3).columns(1e200 * X, 1e200 * X)
+    assert np.isnan(np.diagonal(lost)).all()
+
+
 class Shifted(kernels.Similarity):
     """A kernel that knows its columns only."""
 

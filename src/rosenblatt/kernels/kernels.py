@@ -157,11 +157,7 @@ class Gaussian(Similarity):
     def columns(self, vectors: Objects, rows: Objects) -> Array:
         """Return the exponentials of the squared distances, which are computed from inner products."""
         K = _products(vectors, rows)
-        K *= -2
-        K += _squares(vectors)[:, None]
-        K += _squares(rows)
-        np.maximum(K, 0, out=K)
-        K *= K.dtype.type(-self.gamma)
+        to_exponents(K, _squares(vectors), _squares(rows), self.gamma)
         return np.exp(K, out=K)
 
     def diagonal(self, rows: Objects) -> Array:
@@ -391,7 +387,18 @@ def are_vectors(X: Any) -> bool:
     return values.ndim == 2 and values.dtype.kind in "fiubc"
 
 
-# ------------------------------------------------------------- city-block distances, in compiled loops without bounds
+# ----------------------------------------------------------------------- distances, in compiled loops without bounds
+
+
+@compiled()
+def to_exponents(K, squares_a, squares_b, gamma):
+    """Replace the inner products K of rows a and b by -gamma |a - b|^2, in one pass over memory."""
+    for i in range(K.shape[0]):
+        for j in range(K.shape[1]):
+            square = squares_a[i] + squares_b[j] - 2.0 * K[i, j]
+            # Rounding may leave a square just below zero; NaN, after an overflow, stays.
+            K[i, j] = 0.0 if square <= 0.0 else -gamma * square
+
 
 # Sums may be reordered and fused, which vectorises them; NaN and infinity keep their meaning.
 FASTMATH = {"reassoc", "contract", "nsz"}

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from rosenblatt.kernels import loops
 from rosenblatt.kernels.expansion import VECTORS_PER_TILE, Expansion, Log, expand
-from rosenblatt.kernels.kernels import are_neighbours, join
+from rosenblatt.kernels.kernels import are_neighbours, join, take
 from rosenblatt.kernels.runner import NO_SPANS, ROWS_PER_SHARE, KernelJob, KernelRunner, run_job
 from rosenblatt.kernels.threads import Threads, pieces
 from rosenblatt.training.multiclass import by_pairs
@@ -382,7 +382,7 @@ class Blockwise(Unbounded):
             if self.cache is not None:
                 self.cache.write(slot[place], row, K)
             with np.errstate(invalid="ignore", over="ignore"):
-                self._add(scores, steps[place], K, row)
+                self._add(scores, take(steps, place), K, row)
         return scores
 
     def _add(self, scores: Array, steps: Array, K: Array, row: Array) -> None:
