@@ -570,3 +570,100 @@ def test_a_memory_that_is_overwritten_in_place_is_refused(rule):
     model._memory.count[0] = 10**6
     with pytest.raises(InvalidInput, match="1000000 of"):
         model.learn_one(X[0], True)
+
+
+# -------------------------------------------------------------------------------------------------------- explanations
+
+WAYS_TO_LEARN = [
+    {},
+    {"aggregate": "average"},
+    {"fit_intercept": True},
+    {"kernel": "laplacian", "margin": 1.0, "max_updates": 2.0},
+    *({"budget": 12, "budget_rule": rule} for rule in BUDGET_RULES),
+    *({"budget": 12, "budget_rule": rule, "aggregate": "average"} for rule in ("arow", "projectron")),
+]
+
+
+@pytest.mark.parametrize("options", WAYS_TO_LEARN, ids=str)
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo", "joint"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_explanation_adds_up_similarities_with_training_rows(options, multiclass, classes):
+    X, y = IRIS[0][50 * (3 - classes) :], IRIS[1][50 * (3 - classes) :]
+    model = KernelPerceptron(multiclass=multiclass, max_iter=5, tol=None, gamma=0.3, **options).fit(X, y)
+    for x in X[::20]:
+        sums = model.explain(x).sums
+        scores = np.ravel(model.decision_function([x]))
+        assert [one.label for one in sums] == model.classes_[-scores.size :].tolist()
+        for one, score in zip(sums, scores, strict=True):
+            for part in one.contributions:
+                distance = np.subtract(X[part.row], x)
+                laplacian = options.get("kernel") == "laplacian"
+                power = np.abs(distance).sum() if laplacian else distance @ distance
+                assert part.label == y[part.row]
+                assert part.similarity == pytest.approx(np.exp(-0.3 * power))
+                assert part.contribution == part.coefficient * part.similarity
+            assert sorted(part.row for part in one.contributions) == sorted(model.support_.tolist())
+            total = sum(part.contribution for part in one.contributions) + one.bias
+            assert total == pytest.approx(score, rel=1e-9, abs=1e-9)
+            assert one.score == pytest.approx(score, rel=1e-9, abs=1e-9)
+            bias = sum(part.coefficient for part in one.contributions) if options.get("fit_intercept") else 0.0
+            assert one.bias == pytest.approx(bias)
+
+
+def test_the_coefficients_of_an_explanation_are_the_counts_with_the_signs_of_the_labels():
+    model = KernelPerceptron(kernel=quadratic, shuffle=False).fit(XOR[0], XOR[1])
+    (one,) = model.explain(np.array([2.0, 3.0]), top=3).sums
+    parts = [(count * (2 * y - 1), quadratic(x, (2, 3))) for count, x, y in zip(model.alpha_[0], *XOR, strict=True)]
+    parts.sort(key=lambda part: -abs(part[0] * part[1]))
+    assert [(part.coefficient, part.similarity) for part in one.contributions] == parts[:3]
+    assert one.others == parts[3][0] * parts[3][1]
+    assert str(one).startswith("1 ")
+    assert f"row 3 (0) {one.contributions[0].contribution:.3g}" in str(one)
+
+
+@pytest.mark.parametrize("options", [{}, {"budget": 6}, {"budget": 6, "budget_rule": "forgetron"}], ids=str)
+@pytest.mark.parametrize("multiclass", MODES)
+def test_the_stored_rows_keep_their_labels_while_classes_appear(options, multiclass):
+    X, y = IRIS[0], np.array(["b", "c", "a"])[IRIS[1]]  # a new class may sort before those that are known
+    model = KernelPerceptron(multiclass=multiclass, gamma=0.3, **options)
+    for start in range(0, 150, 7):
+        model.partial_fit(X[start : start + 7], y[start : start + 7])
+        if model.classes_.size > 1:
+            (*_, one) = model.explain(X[start]).sums
+            assert [part.label for part in one.contributions] == [y[part.row] for part in one.contributions]
+
+
+@pytest.mark.parametrize("options", [{}, {"budget": 6}, {"budget": 6, "budget_rule": "random"}], ids=str)
+def test_a_warm_start_keeps_the_labels_of_the_rows_before(options):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(16, 2)), rng.integers(0, 2, 16)
+    label_of = {tuple(x): label for x, label in zip(X, y, strict=True)}
+    model = KernelPerceptron(warm_start=True, max_iter=1, tol=None, gamma=1.0, **options).fit(X[:8], y[:8])
+    model.fit(X[8:], y[8:])
+    assert len(model.support_vectors_) > 4
+    for vector in model.support_vectors_:
+        (itself,) = [part for part in model.explain(vector).sums[0].contributions if part.similarity > 1 - 1e-12]
+        assert itself.label == label_of[tuple(vector)]
+
+
+def test_any_objects_and_a_matrix_of_similarities_are_explained():
+    words = ["banana", "ananas", "bandana", "rhythm", "myth", "thyme"]
+    y = ["fruit"] * 3 + ["word"] * 3
+    similarity = kmers(2)
+    model = KernelPerceptron(kernel=similarity).fit(words, y)
+    K = [[similarity(s, t) for t in words] for s in [*words, "cabana"]]
+    by_matrix = KernelPerceptron(kernel="precomputed").fit(K[:-1], y)
+    assert str(model.explain("cabana")) == str(by_matrix.explain(K[-1]))
+    for part in model.explain("cabana").sums[0].contributions:
+        assert part.similarity == similarity(words[part.row], "cabana")
+
+
+def test_what_cannot_be_explained_is_refused_with_a_sentence():
+    model = KernelPerceptron(aggregate="vote").fit(*IRIS)
+    with pytest.raises(InvalidInput, match="vote of many f is not a sum over rows"):
+        model.explain(IRIS[0][0])
+    assert len(model.explain(IRIS[0][:1], aggregate="average").sums) == 3
+    with pytest.raises(InvalidInput, match="x has 2 rows"):
+        model.explain(IRIS[0][:2], aggregate="last")
+    with pytest.raises(InvalidInput, match="top=-1"):
+        model.explain(IRIS[0][0], top=-1, aggregate="last")

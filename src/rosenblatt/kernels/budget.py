@@ -187,6 +187,14 @@ class Budgeted(KernelRunner):
 
     def expansion(self) -> Expansion:
         """Return the vectors in use with their coefficients."""
-        numbers = np.concatenate([self.job.start.rows, np.arange(self.n_objects) + self.job.n_before])
-        empty, vectors = Expansion.empty(self.job.objects, self.trials.size), self.pool.take(self.member)
-        return replace(empty, vectors=vectors, rows=numbers[self.member], coef=self.coef(), trials=self.trials)
+        job, member = self.job, self.member
+        numbers = np.concatenate([job.start.rows, np.arange(self.n_objects) + job.n_before])
+        labels = np.concatenate([job.start.label, job.task.label])
+        return replace(
+            Expansion.empty(job.objects, self.trials.size),
+            vectors=self.pool.take(member),
+            rows=numbers[member],
+            coef=self.coef(),
+            trials=self.trials,
+            label=labels[member],
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +41,7 @@ class Expansion:
     coef: Array  # (n_problems, n_vectors)
     trials: Array  # (n_problems,) trials so far
     log: Log  # all updates; empty on a budget
+    label: Array = field(default_factory=lambda: np.empty(0, np.int64))  # (n_vectors,) numbers of their classes
 
     @classmethod
     def empty(cls, objects: Objects, problems: int) -> Expansion:
@@ -55,6 +56,7 @@ class Expansion:
         check_array("the trials", self.trials, "l", (problems,))
         check_array("the coefficients", self.coef, "d", (problems, count))
         check_array("the numbers of the support", self.rows, "l", (count,))
+        check_array("the labels of the support", self.label, "l", (count,))
         expect(np.all(self.trials >= 0) and np.all(self.rows >= 0), "the expansion has trials or rows below zero")
         expect(type(log) is Log, "the log is not a Log")
         length = (np.size(log.slot),)
@@ -86,7 +88,14 @@ class Expansion:
         used, slot = np.unique(self.log.slot[mine], return_inverse=True)
         log = Log(slot, self.log.problem[mine], self.log.step[mine], self.log.trial[mine])
         vectors = self.vectors if used.size == self.rows.size else self.vectors[used]
-        return Expansion(vectors, self.rows[used], self.coef[:problems, used], self.trials[:problems], log)
+        coef, trials = self.coef[:problems, used], self.trials[:problems]
+        return Expansion(vectors, self.rows[used], coef, trials, log, self.label[used])
+
+    def coefficients(self, aggregate: str, lag: Array | None = None) -> Array:
+        """Return the coefficients of "last" or "average"; see `summed`."""
+        if aggregate == "average":
+            return self.summed(lag) / np.maximum(self.trials, 1)[:, None]
+        return self.coef
 
     def scores(self, kernel: Similarity, rows: Objects, aggregate: str, lag: Array | None = None) -> Array:
         """Return the scores of rows, in shape (n_problems, n_rows), by "last", "average" or "vote"; see `summed`."""
@@ -128,21 +137,34 @@ def expand(kernel: Similarity, vectors: Objects, rows: Objects, coef: Array) -> 
     return out
 
 
+class Ballots(NamedTuple):
+    """The updates, problem by problem, and how many trials each f survived that they led to."""
+
+    slot: Array  # (m,) which vector
+    step: Array  # (m,) signed
+    survived: Array  # (m,) whole numbers
+    first: Array  # (n_problems + 1,) the updates of problem p are first[p] to first[p + 1]
+
+
+def ballots(expansion: Expansion) -> Ballots:
+    """Return every f that training went through, as updates of the one before it."""
+    log = expansion.log
+    order = np.argsort(log.problem, kind="stable")
+    slot, step, trial, problem = (part[order] for part in (log.slot, log.step, log.trial, log.problem))
+    first = np.searchsorted(problem, np.arange(expansion.trials.size + 1))
+    following = np.append(trial[1:], 0)
+    ends = first[1:][np.diff(first) > 0] - 1
+    following[ends] = expansion.trials[problem[ends]]
+    return Ballots(slot, step, (following - trial).astype(np.float64), first)
+
+
 def vote(kernel: Similarity, expansion: Expansion, rows: Objects) -> Array:
     """Return the votes of every f that training went through, once for each trial that it survived.
 
     The result (n_problems, n_rows) is the share of votes for minus the share against; the zero function abstains.
     """
-    log, problems = expansion.log, expansion.trials.size
-    order = np.argsort(log.problem, kind="stable")
-    slot, step, trial, problem = (part[order] for part in (log.slot, log.step, log.trial, log.problem))
-    first = np.searchsorted(problem, np.arange(problems + 1))
-    following = np.append(trial[1:], 0)
-    ends = first[1:][np.diff(first) > 0] - 1
-    following[ends] = expansion.trials[problem[ends]]
-    # Whole numbers, divided last: their sums are exact, and a tie is a tie.
-    survived = (following - trial).astype(np.float64)
-    out = np.zeros((problems, rows.shape[0]))
+    slot, step, survived, first = ballots(expansion)
+    out = np.zeros((expansion.trials.size, rows.shape[0]))
     if not slot.size:
         return out
 
@@ -150,8 +172,9 @@ def vote(kernel: Similarity, expansion: Expansion, rows: Objects) -> Array:
         block = take(rows, share)
         tiles = pieces(expansion.rows.size, VECTORS_PER_TILE)
         K = np.concatenate([kernel.columns(take(expansion.vectors, tile), block) for tile in tiles])
-        votes = np.zeros((problems, share.size))
+        votes = np.zeros((expansion.trials.size, share.size))
         add_votes(K, slot, step, survived, first, votes)
+        # Sums of whole numbers are exact, and divided last a tie is a tie.
         out[:, share[0] : share[-1] + 1] = votes / np.maximum(expansion.trials, 1)[:, None]
 
     with Threads(alone=kernel.user_defined) as threads:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_classes, as_labels, as_names, as_weights, labels_of, used_rows
-from rosenblatt.engine.rows import Task
+from rosenblatt.engine.rows import Hyperplanes, Task
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.kernels.budget import AfterTrial, Budget, BudgetState, continues
 from rosenblatt.kernels.expansion import Expansion
@@ -52,6 +52,7 @@ from rosenblatt.storage.checks import check_array, check_classes, check_record, 
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count
 from rosenblatt.training.algorithm import refuse_replaced
+from rosenblatt.training.explanation import Explanation, Similarities, explain, plain_labels
 from rosenblatt.training.multiclass import (
     by_pairs,
     check_kind,
@@ -108,6 +109,26 @@ def _streams(estimator: Any) -> bool:
             "Pass the kernel as a function, or fit on all rows."
         )
     return True
+
+
+class Predictor(NamedTuple):
+    """What predicts: an estimator as it was fitted, the function that it learned, and which aggregate of it."""
+
+    fitted: KernelPerceptron
+    expansion: Expansion
+    aggregate: str
+    lag: Array | None  # of the average, as in `Expansion.summed`
+
+    def rows(self, X: Any) -> tuple[Similarity, Objects]:
+        """Return the kernel, and rows as objects for it."""
+        objects, _, matrix = self.fitted._objects(X, reset=False)
+        vectors = self.expansion.vectors
+        if matrix is not None and matrix.shape[1] <= np.max(vectors, initial=-1):
+            raise InvalidInput(
+                f"X has the similarities with {matrix.shape[1]} training rows, but the model was learned from row "
+                f"{np.max(vectors)}, too. Pass a column for each row of the fit."
+            )
+        return self.fitted._similarity(matrix), objects
 
 
 class KernelPerceptron(ClassifierMixin, Estimator):
@@ -608,8 +629,10 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             size = changes[-1].shape[0]
         if self.budget is not None:
             changes.append(np.eye(count_problems(seen.size, self.multiclass), size, dtype=np.int8))
+        label = np.searchsorted(seen, self.classes_)[self._expansion.label]
+        self._expansion: Expansion = replace(self._expansion, label=label)
         for change in changes:
-            self._expansion: Expansion = self._expansion.grow(change)
+            self._expansion = self._expansion.grow(change)
             if "_memory" in self.__dict__:
                 self._memory: BudgetState = self._memory.grow(change)
         return self._expansion
@@ -628,7 +651,10 @@ class KernelPerceptron(ClassifierMixin, Estimator):
                 "with. Fit again."
             )
         if budget is None:
-            self._expansion, record = run_dual(job)
+            learned, record = run_dual(job)
+            # The vectors of the start come first.
+            late = learned.rows[job.start.rows.size :] - job.n_before
+            self._expansion = replace(learned, label=np.concatenate([job.start.label, job.task.label[late]]))
         else:
             self._expansion, record, self._memory = run_budgeted(job, budget, memory, after_trial)
         later = job.n_before > 0
@@ -662,28 +688,27 @@ class KernelPerceptron(ClassifierMixin, Estimator):
 
     # ------------------------------------------------------------------------------------------------------- prediction
 
-    def _class_scores(self, X: Any, aggregate: str | None) -> Array:
+    def _predictor(self, aggregate: str | None) -> Predictor:
+        """Return what predicts."""
         check_is_fitted(self)
         fitted = self._as_fitted()
         possible = self._aggregates(self._memory.rule if "_memory" in self.__dict__ else None)
         chosen = choose_aggregate(aggregate, fitted.aggregate, possible)
-        objects, _, matrix = fitted._objects(X, reset=False)
         self._check_arrays()
         known = fitted._known()
         if len(known.coef) != count_problems(self.classes_.size, fitted.multiclass):
             raise InvalidInput(
                 f"classes_ has {self.classes_.size} classes, not those that the model was learned with. Fit again."
             )
-        kernel = fitted._similarity(matrix)
-        vectors = known.rows if matrix is not None else known.vectors
-        if matrix is not None and matrix.shape[1] <= np.max(vectors, initial=-1):
-            raise InvalidInput(
-                f"X has the similarities with {matrix.shape[1]} training rows, but the model was learned from row "
-                f"{np.max(vectors)}, too. Pass a column for each row of the fit."
-            )
-        lag = fitted._memory.lag if "_memory" in vars(fitted) else None
-        scores = replace(known, vectors=vectors).scores(kernel, objects, chosen, lag)
-        return decision(scores.T, self.classes_.size, fitted.multiclass)
+        if _looks_up(fitted):
+            known = replace(known, vectors=known.rows)
+        return Predictor(fitted, known, chosen, fitted._memory.lag if "_memory" in vars(fitted) else None)
+
+    def _class_scores(self, X: Any, aggregate: str | None) -> Array:
+        predictor = self._predictor(aggregate)
+        kernel, objects = predictor.rows(X)
+        scores = predictor.expansion.scores(kernel, objects, predictor.aggregate, predictor.lag)
+        return decision(scores.T, self.classes_.size, predictor.fitted.multiclass)
 
     @steady
     def decision_function(self, X: Any, aggregate: str | None = None) -> Array:
@@ -719,6 +744,51 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         scores = self._class_scores(X, aggregate)
         return self.classes_[winners(scores) if self.classes_.size > 1 else np.zeros(scores.shape[0], int)]
 
+    @steady
+    def explain(self, x: Any, top: int | None = None, aggregate: str | None = None) -> Explanation:
+        """Return the scores of one row as sums over the support rows: coefficient times similarity.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, row of a data frame, or one object
+            With kernel="precomputed", its similarities with the training rows.
+        top : int, optional
+            How many contributions to list, the largest first; the others are added up. By default all.
+        aggregate : {"last", "average"}, default that of the constructor
+            The vote is not a sum over rows.
+
+        Returns
+        -------
+        Explanation
+            Prints as a line for each class: ``yes 1.7 = row 31 (yes) 0.98, row 4 (no) -0.2, others 0.92, bias 0``.
+
+        Examples
+        --------
+        >>> from rosenblatt import KernelPerceptron
+        >>> X, y = [[0, 0], [1, 0], [0, 1], [1, 1]], ["same", "other", "other", "same"]
+        >>> model = KernelPerceptron(kernel="quadratic", shuffle=False).fit(X, y)
+        >>> model.explain([1, 0], top=2)
+        same -2 = row 1 (other) -20, row 3 (same) 16, others 2, bias 0
+        >>> model.explain([1, 0]).sums[0].contributions[0]
+        SimilarRow(row=1, label='other', similarity=4.0, coefficient=-5.0, contribution=-20.0)
+        """
+        fitted, learned, chosen, lag = predictor = self._predictor(aggregate)
+        if chosen == "vote":
+            raise InvalidInput(
+                "The vote of many f is not a sum over rows. Pass aggregate='average' or aggregate='last'."
+            )
+        kernel, objects = predictor.rows(x if len(getattr(x, "shape", ())) == 2 else _one_row(x))
+        if objects.shape[0] != 1:
+            raise InvalidInput(f"x has {objects.shape[0]} rows. Pass one row.")
+        coef, bias = learned.coefficients(chosen, lag), np.zeros(learned.trials.size)
+        if isinstance(kernel, Padded):  # adds one to each similarity
+            kernel, bias = kernel.inner, coef.sum(axis=1)
+        similarity = kernel.columns(learned.vectors, objects)[:, 0] if learned.rows.size else np.empty(0)
+        labels = plain_labels(self.classes_)
+        label = [labels[c] for c in learned.label.tolist()]
+        entries = Similarities(similarity.astype(np.float64), learned.rows.tolist(), label)
+        return explain(Hyperplanes(coef, bias), self.classes_, fitted.multiclass, entries, top)
+
     # ------------------------------------------------------------------------------------------------------------ files
 
     def _check_learned(self) -> None:
@@ -739,6 +809,8 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         problems = learned.trials.size
         expect(problems in (known, known + reserve), f"the expansion has {problems} problems, not {known}. Fit again")
         learned.check()
+        inside = np.all((learned.label >= 0) & (learned.label < classes))
+        expect(inside, f"the labels of the support are not among the {classes} classes")
         self._check_support(learned.vectors, count)
         if self.budget is not None:
             check_record("the memory", self._memory, BudgetState)

@@ -1,4 +1,4 @@
-"""The score of a row as a sum over its features."""
+"""The score of a row as a sum over its features, or over the stored rows of a kernel."""
 
 from __future__ import annotations
 
@@ -25,15 +25,6 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-class Entries(NamedTuple):
-    """The entries of one row that are not zero: their columns, their values, and what users call and see them as."""
-
-    column: Array
-    value: Array  # as the weights are multiplied by it
-    name: Sequence[str]
-    shown: Sequence[float]  # as it is in the data, before a column is standardised
-
-
 class Contribution(NamedTuple):
     """The contribution of one feature to a score.
 
@@ -54,6 +45,59 @@ class Contribution(NamedTuple):
     contribution: float
 
 
+class SimilarRow(NamedTuple):
+    """The contribution of one stored row to a score of a kernel.
+
+    Attributes
+    ----------
+    row : int
+        Its number among the rows that were learned from, as in `support_`.
+    label : label
+    similarity : float
+        Of the explained row with it.
+    coefficient : float
+        How often it was learned from, with a sign; of an average, the mean over all trials.
+    contribution : float
+        coefficient * similarity.
+    """
+
+    row: int
+    label: Any
+    similarity: float
+    coefficient: float
+    contribution: float
+
+    @property
+    def name(self) -> str:
+        """What it is called in a sum."""
+        return f"row {self.row} ({self.label})"
+
+
+class Entries(NamedTuple):
+    """The entries of one row that are not zero: their columns, their values, and what users call and see them as."""
+
+    column: Array
+    value: Array  # as the weights are multiplied by it
+    name: Sequence[str]
+    shown: Sequence[float]  # as it is in the data, before a column is standardised
+
+    def part(self, k: int, weight: float, contribution: float) -> Contribution:
+        """Return the contribution of an entry."""
+        return Contribution(self.name[k], float(self.shown[k]), weight, contribution)
+
+
+class Similarities(NamedTuple):
+    """The similarities of one row with stored rows."""
+
+    value: Array
+    row: Sequence[int]
+    label: Sequence[Any]
+
+    def part(self, k: int, weight: float, contribution: float) -> SimilarRow:
+        """Return the contribution of a stored row."""
+        return SimilarRow(self.row[k], self.label[k], float(self.value[k]), weight, contribution)
+
+
 @dataclass(frozen=True)
 class ScoreSum:
     """The score of a class as a sum.
@@ -64,7 +108,7 @@ class ScoreSum:
         With two classes the positive one. Where pairs of classes vote, "a over b".
     score : float
         The sum of everything below.
-    contributions : tuple of Contribution
+    contributions : tuple of Contribution, or of SimilarRow for a kernel
         The largest first, whatever their sign.
     others : float
         The sum of the contributions beyond the `top` largest.
@@ -73,7 +117,7 @@ class ScoreSum:
 
     label: Any
     score: float
-    contributions: tuple[Contribution, ...]
+    contributions: tuple[Contribution, ...] | tuple[SimilarRow, ...]
     others: float
     bias: float
 
@@ -87,7 +131,7 @@ class ScoreSum:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The score of each class for one row, as a sum over the features of the row.
+    """The score of each class for one row, as a sum over its features, or over stored rows that are similar.
 
     It prints as a line for each class, that with the highest score first.
 
@@ -131,25 +175,27 @@ class Explanation:
         ]
 
 
-def explain(planes: Hyperplanes, classes: Array, multiclass: str, entries: Entries, top: int | None) -> Explanation:
-    """Return the score of each class as a sum over the entries of a row.
+def explain(
+    planes: Hyperplanes, classes: Array, multiclass: str, entries: Entries | Similarities, top: int | None
+) -> Explanation:
+    """Return the score of each class as a sum over the entries of a row, or over its similarities.
 
     Parameters
     ----------
     planes : Hyperplanes
-        Weights of the columns of the entries alone, (n_problems, n_entries), and biases.
+        Weights of the entries alone, (n_problems, n_entries), and biases.
     classes : array
         Empty for a regression.
     multiclass : str
         As in `decision`. One-vs-one adds up the problems of a class; votes are not a sum, so each pair is explained.
-    entries : Entries
+    entries : Entries or Similarities
     top : int or None
         How many contributions to list; None for all.
     """
     if not (top is None or (is_whole(top) and top >= 0)):
         raise InvalidInput(f"top={short_repr(top)} is invalid: pass how many contributions to list, or None for all.")
     W, b = (np.asarray(part, np.float64) for part in planes)
-    labels = [int(one) if isinstance(one, float) and one.is_integer() else one for one in classes.tolist()]
+    labels = plain_labels(classes)
     if by_pairs(multiclass) and classes.size > 2:
         if multiclass == "ovo":
             sign = coding_matrix(classes.size, multiclass).astype(np.float64)
@@ -160,13 +206,16 @@ def explain(planes: Hyperplanes, classes: Array, multiclass: str, entries: Entri
     return Explanation(tuple(_sum_of(*part, entries, top) for part in parts))
 
 
-def _sum_of(label: Any, weight: Array, bias: float, entries: Entries, top: int | None) -> ScoreSum:
+def plain_labels(classes: Array) -> list[Any]:
+    """Return labels as they are printed: whole numbers without a point."""
+    return [int(one) if isinstance(one, float) and one.is_integer() else one for one in classes.tolist()]
+
+
+def _sum_of(label: Any, weight: Array, bias: float, entries: Entries | Similarities, top: int | None) -> ScoreSum:
     amount = weight * entries.value
     order = np.argsort(-np.abs(amount), kind="stable")
     listed, rest = order[:top], order[len(order) if top is None else top :]
-    parts = tuple(
-        Contribution(entries.name[k], float(entries.shown[k]), float(weight[k]), float(amount[k])) for k in listed
-    )
+    parts: Any = tuple(entries.part(k, float(weight[k]), float(amount[k])) for k in listed.tolist())
     return ScoreSum(label, fsum([*amount.tolist(), bias]), parts, fsum(amount[rest].tolist()), bias)
 
 
