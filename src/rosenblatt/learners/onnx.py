@@ -1,4 +1,4 @@
-"""Models as ONNX graphs, by skl2onnx: the linear members of the family, in every mode of several classes.
+"""Models as ONNX graphs, by skl2onnx: linear models, kernels, and random units, in every mode of several classes.
 
 Everything is computed in double precision, whatever the type of the input: a graph in single precision would decide
 close cases otherwise than the model.
@@ -7,19 +7,35 @@ close cases otherwise than the model.
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.errors import InvalidInput, MissingExtra
+from rosenblatt.errors import InvalidInput, MissingExtra, TooLarge
+from rosenblatt.kernels.expansion import Expansion, ballots
+from rosenblatt.kernels.kernels import (
+    Cosine,
+    Gaussian,
+    Laplacian,
+    Padded,
+    Polynomial,
+    Precomputed,
+    Similarity,
+    is_sparse,
+)
 from rosenblatt.learners import ALL
+from rosenblatt.learners.association import AssociationUnits
 from rosenblatt.learners.contract import RegressorMixin, check_is_fitted
+from rosenblatt.learners.kernel_perceptron import KernelPerceptron
 from rosenblatt.learners.voted_perceptron import VotedPerceptron
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.multiclass import by_pairs, coding_matrix
 
 Array = npt.NDArray[Any]
+
+LARGEST_GRAPH = 1 << 31  # bytes: a limit of protocol buffers
 
 
 def _skl2onnx(module: str = "skl2onnx") -> Any:
@@ -29,13 +45,14 @@ def _skl2onnx(module: str = "skl2onnx") -> Any:
         raise MissingExtra("ONNX needs skl2onnx. Install it with: pip install 'rosenblatt[onnx]'") from None
 
 
-def linear_learners() -> tuple[Any, ...]:
-    """Return the learners whose models are hyperplanes."""
-    return tuple(cls for cls in ALL.values() if hasattr(cls, "_named_model"))
+def convertible() -> tuple[Any, ...]:
+    """Return the classes that can be converted: all whose models are hyperplanes, and those with a graph below."""
+    linear = (cls for cls in ALL.values() if hasattr(cls, "_named_model"))
+    return (*linear, KernelPerceptron, AssociationUnits)
 
 
 def register_onnx() -> None:
-    """Register the linear members of the family with skl2onnx, which then converts pipelines with one of them.
+    """Register the family with skl2onnx, which then converts pipelines with its members.
 
     Raises
     ------
@@ -43,22 +60,28 @@ def register_onnx() -> None:
         If skl2onnx is not installed.
     """
     update = _skl2onnx().update_registered_converter
-    for cls in linear_learners():
-        convert = _convert_regressor if issubclass(cls, RegressorMixin) else _convert_classifier
+    for cls in convertible():
+        convert = _convert_classifier
+        if issubclass(cls, RegressorMixin):
+            convert = _convert_regressor
+        elif issubclass(cls, AssociationUnits):
+            convert = _convert_units
         update(cls, f"Rosenblatt{cls.__name__}", _shapes, convert, parser=_parse)
 
 
 def to_onnx(model: Any, *, dtype: Any = np.float32) -> Any:
-    """Return a fitted linear member of the family as an ONNX graph.
+    """Return a fitted estimator as an ONNX graph.
 
     The graph takes an array `X` of shape (n_samples, n_features). It returns `label` as `predict` does, and
     `probabilities`, where the model has them, or `scores`, as `predict_proba` and `decision_function` do; a regressor
-    returns `variable`. All is computed in double precision.
+    and `AssociationUnits` return `variable`. All is computed in double precision.
 
     Parameters
     ----------
     model : estimator
-        `VotedPerceptron` is converted with its vote. Of a pipeline, call `register_onnx`, then ``skl2onnx.to_onnx``.
+        Any classifier, `AdalineRegressor` or `AssociationUnits`. `VotedPerceptron` is converted with its vote,
+        `KernelPerceptron` with the aggregate of its constructor, unless its kernel is a function. Of a pipeline, call
+        `register_onnx`, then ``skl2onnx.to_onnx``.
     dtype : {numpy.float32, numpy.float64}
         Type of the input. Rows in float64 that differ only beyond float32 need the second.
 
@@ -71,10 +94,10 @@ def to_onnx(model: Any, *, dtype: Any = np.float32) -> Any:
     MissingExtra
         If skl2onnx is not installed.
     """
-    if not isinstance(model, linear_learners()):
+    if not isinstance(model, convertible()):
         raise InvalidInput(
-            f"A {type(model).__name__} cannot be converted: to_onnx takes the linear members of the family. Of a "
-            "pipeline, call register_onnx and then skl2onnx.to_onnx."
+            f"A {type(model).__name__} cannot be converted: to_onnx takes the learners of this package and "
+            "AssociationUnits. Of a pipeline, call register_onnx and then skl2onnx.to_onnx."
         )
     if dtype not in (np.float32, np.float64):
         raise InvalidInput(f"dtype={dtype!r} is invalid. Choose numpy.float32 or numpy.float64.")
@@ -82,7 +105,7 @@ def to_onnx(model: Any, *, dtype: Any = np.float32) -> Any:
     register_onnx()
     check_is_fitted(model)
     kind = types.FloatTensorType if dtype == np.float32 else types.DoubleTensorType
-    width: int = getattr(model, "n_features_in_")  # noqa: B009 (a tuple of classes has no attributes for a type checker)
+    width: int | None = getattr(model, "n_features_in_", None)  # a kernel of any objects has no features
     return converter.convert_sklearn(model, initial_types=[("X", kind([None, width]))])
 
 
@@ -94,7 +117,7 @@ def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> A
     types = _skl2onnx("skl2onnx.common.data_types")
     operator = scope.declare_local_operator(f"Rosenblatt{type(model).__name__}", model)
     operator.inputs.extend(inputs)
-    if isinstance(model, RegressorMixin):
+    if isinstance(model, RegressorMixin | AssociationUnits):
         outputs = {"variable": types.DoubleTensorType()}
     else:
         kind = _plain_labels(model.classes_).dtype.kind
@@ -112,7 +135,8 @@ def _second_output(model: Any) -> str:
 def _shapes(operator: Any) -> None:
     """Set the shapes of the outputs."""
     model, rows = operator.raw_operator, operator.inputs[0].get_first_dimension()
-    operator.outputs[0].type.shape = [rows] if len(operator.outputs) == 2 else [rows, 1]
+    numbers = model.bias_.size if isinstance(model, AssociationUnits) else 1
+    operator.outputs[0].type.shape = [rows] if len(operator.outputs) == 2 else [rows, numbers]
     if len(operator.outputs) == 2:
         several = model.classes_.size if model.classes_.size > 2 else 1
         columns = max(model.classes_.size, 1) if _second_output(model) == "probabilities" else several
@@ -141,6 +165,11 @@ class _Graph:
     def constant(self, values: Any) -> str:
         """Return the name of a constant: numbers in double precision, integers or texts."""
         array = np.asarray(values)
+        if array.nbytes >= LARGEST_GRAPH:
+            raise TooLarge(
+                f"The model has an array of {array.nbytes / 1e9:.3g} GB, and an ONNX file holds 2 GB. Train "
+                "with a budget, or on fewer features."
+            )
         kinds = {"f": self.types.DOUBLE, "i": self.types.INT64}
         kind = kinds.get(array.dtype.kind, self.types.STRING)
         flat = [text.encode() for text in array.ravel().tolist()] if kind == self.types.STRING else array.ravel()
@@ -156,10 +185,23 @@ class _Graph:
         self.container.add_node(kind, list(inputs), [name], op_version=14, name=unique, **attributes)
         return name
 
+    def product(self, x: str, W: Array) -> str:
+        """Return x W^T, not as MatMul: onnxruntime rounds a number that such a product is multiplied by to float32."""
+        return self.node("Gemm", x, self.constant(np.asarray(W, float)), transB=1)
+
     def affine(self, x: str, W: Array, b: Array) -> str:
         """Return x W^T + b."""
-        product = self.node("MatMul", x, self.constant(np.asarray(W, float).T))
-        return self.node("Add", product, self.constant(np.asarray(b, float)))
+        return self.node("Add", self.product(x, W), self.constant(np.asarray(b, float)))
+
+    def scaled(self, x: str, factor: float) -> str:
+        """Return x times a number."""
+        return self.node("Mul", x, self.constant([float(factor)]))
+
+    def logistic(self, scores: str) -> str:
+        """Return 1 / (1 + e^-score), not by the operator of that name, which some runtimes approximate."""
+        limits = self.constant(np.array(-700.0)), self.constant(np.array(700.0))
+        powers = self.node("Exp", self.node("Neg", self.node("Clip", scores, *limits)))
+        return self.node("Reciprocal", self.node("Add", powers, self.constant([1.0])))
 
     def signs(self, scores: str) -> str:
         """Return 1 where a score is positive, else -1."""
@@ -170,23 +212,28 @@ class _Graph:
 def _convert_regressor(scope: Any, operator: Any, container: Any) -> None:
     graph, model = _Graph(scope, container), operator.raw_operator
     x = graph.node("Cast", operator.inputs[0].full_name, to=graph.types.DOUBLE)
-    product = graph.node("MatMul", x, graph.constant(np.asarray(model.coef_, float)[:, None]))
+    product = graph.product(x, model.coef_[None, :])
     graph.node("Add", product, graph.constant([float(model.intercept_)]), output=operator.outputs[0].full_name)
 
 
 def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     graph, model = _Graph(scope, container), operator.raw_operator
-    weights: LinearModel = model._named_model()
     label, second = (output.full_name for output in operator.outputs)
     x = graph.node("Cast", operator.inputs[0].full_name, to=graph.types.DOUBLE)
-    voted = isinstance(model, VotedPerceptron)
-    scores = _votes(graph, x, model) if voted else graph.affine(x, np.asarray(weights.W), weights.b)
-    scores = _class_scores(graph, scores, weights.classes.size, weights.multiclass)
-    _elect(graph, scores, weights.classes, label)
+    scores = _kernel_scores(graph, x, model) if isinstance(model, KernelPerceptron) else _scores(graph, x, model)
+    _elect(graph, scores, model.classes_, label)
     if _second_output(model) == "probabilities":
-        _probabilities(graph, scores, weights.classes.size, second)
+        _probabilities(graph, scores, model.classes_.size, second)
     else:
         graph.node("Identity", scores, output=second)
+
+
+def _scores(graph: _Graph, x: str, model: Any) -> str:
+    """Return the scores of the classes of a linear learner."""
+    weights: LinearModel = model._named_model()
+    voted = isinstance(model, VotedPerceptron)
+    scores = _votes(graph, x, model) if voted else graph.affine(x, np.asarray(weights.W), weights.b)
+    return _class_scores(graph, scores, weights.classes.size, weights.multiclass)
 
 
 def _votes(graph: _Graph, x: str, model: VotedPerceptron) -> str:
@@ -198,20 +245,20 @@ def _votes(graph: _Graph, x: str, model: VotedPerceptron) -> str:
         W = np.array([w for w, _, _ in vectors]).reshape(len(vectors), model.n_features_in_)
         bias, survived = np.array([b for _, b, _ in vectors]), np.array([float(n) for _, _, n in vectors])
         ballots = graph.signs(graph.affine(x, W, bias))
-        total = graph.node("MatMul", ballots, graph.constant(survived[:, None]))
-        votes.append(graph.node("Div", total, graph.constant([float(max(trials[p], 1))])))
-    return graph.node("Concat", *votes, axis=1)
+        votes.append(graph.product(ballots, survived[None, :]))
+    sums = graph.node("Concat", *votes, axis=1)
+    return graph.node("Div", sums, graph.constant(np.maximum(trials[: stream.known], 1.0)))
 
 
 def _class_scores(graph: _Graph, scores: str, n_classes: int, multiclass: str) -> str:
     """Return the scores of the classes, as `rosenblatt.training.multiclass.decision` does."""
     if not by_pairs(multiclass) or n_classes <= 2:
         return scores
-    table = graph.constant(coding_matrix(n_classes, multiclass).T.astype(float))
-    sums = graph.node("MatMul", scores, table)
+    table = coding_matrix(n_classes, multiclass)
+    sums = graph.product(scores, table)
     if multiclass == "ovo":
         return sums
-    votes = graph.node("Div", graph.node("MatMul", graph.signs(scores), table), graph.constant([2.0]))
+    votes = graph.node("Div", graph.product(graph.signs(scores), table), graph.constant([2.0]))
     size = graph.node("Add", graph.node("Abs", sums), graph.constant([1.0]))
     share = graph.node("Div", sums, graph.node("Mul", size, graph.constant([3.0])))
     return graph.node("Add", votes, share)
@@ -230,10 +277,7 @@ def _elect(graph: _Graph, scores: str, classes: Array, output: str) -> None:
 
 def _probabilities(graph: _Graph, scores: str, n_classes: int, output: str) -> None:
     """Add the probabilities of the classes, as `SoftMargin.predict_proba` computes them."""
-    limits = graph.constant(np.array(-700.0)), graph.constant(np.array(700.0))
-    # Not by the operator of that name, which some runtimes approximate.
-    powers = graph.node("Exp", graph.node("Neg", graph.node("Clip", scores, *limits)))
-    positive = graph.node("Reciprocal", graph.node("Add", powers, graph.constant([1.0])))
+    positive = graph.logistic(scores)
     if n_classes == 1:
         graph.node("Div", positive, positive, output=output)
     elif n_classes == 2:
@@ -241,3 +285,98 @@ def _probabilities(graph: _Graph, scores: str, n_classes: int, output: str) -> N
     else:
         total = graph.node("ReduceSum", positive, graph.constant(np.array([1])), keepdims=1)
         graph.node("Div", positive, total, output=output)
+
+
+# ------------------------------------------------------------------------------------------------------------- kernels
+
+
+def _kernel_scores(graph: _Graph, x: str, model: KernelPerceptron) -> str:
+    """Return the scores of the classes of a kernel perceptron."""
+    fitted, learned, aggregate, lag = model._predictor(None)
+    kernel = fitted._similarity(np.empty((0, 0)))  # where similarities are looked up, they are the input of the graph
+    K = _similarities(graph, x, kernel, learned.vectors)
+    if aggregate == "last":
+        scores = graph.product(K, learned.coef)
+    else:
+        sums = _kernel_votes(graph, K, learned) if aggregate == "vote" else graph.product(K, learned.summed(lag))
+        scores = graph.node("Div", sums, graph.constant(np.maximum(learned.trials, 1.0)))
+    return _class_scores(graph, scores, model.classes_.size, fitted.multiclass)
+
+
+def _similarities(graph: _Graph, x: str, kernel: Similarity, vectors: Any) -> str:
+    """Return k(x, v) of each row with each vector, in shape (n_rows, n_vectors)."""
+    if isinstance(kernel, Padded):
+        return graph.node("Add", _similarities(graph, x, kernel.inner, vectors), graph.constant([1.0]))
+    if isinstance(kernel, Precomputed):  # `vectors` are the numbers of its columns
+        return graph.node("Gather", x, graph.constant(vectors), axis=1)
+    if kernel.user_defined:
+        raise InvalidInput(
+            "A kernel that is a function cannot be converted, because a graph cannot hold it. Use a built-in kernel, "
+            "or kernel='precomputed', whose graph takes the similarities with the training rows."
+        )
+    V = np.asarray(vectors.toarray() if is_sparse(vectors) else vectors, np.float64)
+    if isinstance(kernel, Laplacian):
+        return graph.node("Exp", graph.scaled(_city_block(graph, x, V), -kernel.gamma))
+    if isinstance(kernel, Polynomial):
+        products = graph.scaled(graph.product(x, V), kernel.gamma)
+        shifted = graph.node("Add", products, graph.constant([float(kernel.coef0)]))
+        return graph.node("Pow", shifted, graph.constant([float(kernel.degree)]))
+    squares = graph.node("ReduceSum", graph.node("Mul", x, x), graph.constant([1]), keepdims=1)
+    if isinstance(kernel, Gaussian):
+        distances = graph.node("Add", graph.affine(x, -2.0 * V, np.square(V).sum(axis=1)), squares)
+        positive = graph.node("Max", distances, graph.constant([0.0]))  # rounding may leave one just below zero
+        return graph.node("Exp", graph.scaled(positive, -kernel.gamma))
+    assert isinstance(kernel, Cosine)
+    lengths = np.linalg.norm(V, axis=1, keepdims=True)
+    cosines = graph.product(x, V / np.where(lengths > 0, lengths, 1.0))
+    known = graph.node("Greater", squares, graph.constant([0.0]))
+    return graph.node("Div", cosines, graph.node("Where", known, graph.node("Sqrt", squares), graph.constant([1.0])))
+
+
+def _city_block(graph: _Graph, x: str, V: Array) -> str:
+    """Return |x - v|_1 of each row with each vector, row by row: all differences at once would fill the memory."""
+    helper, to_array = _skl2onnx("onnx.helper"), _skl2onnx("onnx.numpy_helper").from_array
+    nodes = [
+        helper.make_node("Sub", ["V", "row"], ["differences"]),
+        helper.make_node("Abs", ["differences"], ["sizes"]),
+        helper.make_node("ReduceSum", ["sizes", "axis"], ["distances"], keepdims=0),
+    ]
+    row, distances = (
+        helper.make_tensor_value_info(name, graph.types.DOUBLE, [size])
+        for name, size in (("row", V.shape[1]), ("distances", V.shape[0]))
+    )
+    constants = [to_array(V, "V"), to_array(np.array([1]), "axis")]
+    body = helper.make_graph(nodes, "city_block", [row], [distances], constants)
+    return graph.node("Scan", x, body=body, num_scan_inputs=1)
+
+
+def _kernel_votes(graph: _Graph, K: str, learned: Expansion) -> str:
+    """Return the votes for, less those against, of each problem, by every f that there was."""
+    slot, step, survived, first = ballots(learned)
+    votes = []
+    for mine in (slice(*ends) for ends in pairwise(first)):
+        similar = graph.node("Gather", K, graph.constant(slot[mine]), axis=1)
+        steps = graph.node("Mul", similar, graph.constant(step[mine]))
+        scores = graph.node("CumSum", steps, graph.constant(np.array(1)))
+        votes.append(graph.product(graph.signs(scores), survived[None, mine]))
+    return graph.node("Concat", *votes, axis=1)
+
+
+# ------------------------------------------------------------------------------------------------------- random units
+
+
+def _convert_units(scope: Any, operator: Any, container: Any) -> None:
+    graph, model = _Graph(scope, container), operator.raw_operator
+    model._check_units()
+    weights, units = model.weights_, model._as_fitted().units
+    x = graph.node("Cast", operator.inputs[0].full_name, to=graph.types.DOUBLE)
+    z = graph.affine(x, (weights.toarray() if is_sparse(weights) else weights).T, model.bias_)
+    if units == "step":
+        found = graph.node("Cast", graph.node("Greater", z, graph.constant([0.0])), to=graph.types.DOUBLE)
+    elif units == "relu":
+        found = graph.node("Max", z, graph.constant([0.0]))
+    elif units == "cosine":
+        found = graph.scaled(graph.node("Cos", z), np.sqrt(2.0 / model.bias_.size))
+    else:
+        found = graph.logistic(z)
+    graph.node("Identity", found, output=operator.outputs[0].full_name)
