@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from sklearn import datasets, linear_model
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
@@ -30,6 +31,7 @@ from benchmarks.tasks import DATA, Data, a9a_rows, mnist_or_alike, their_passive
 from rosenblatt import (
     AROW,
     Adaline,
+    AssociationUnits,
     AveragedPerceptron,
     KernelPerceptron,
     MaximumMargin,
@@ -379,3 +381,35 @@ def defaults(bench: Bench) -> Iterator[Yield]:
     yield Table(columns, lines)
     yield Table(("set", "member", "peer", "worse by"), short)
     yield f"Worse on {len(short)} of {compared} comparisons (more than {MOST_POINTS:g} point, or 5 times; topics 3)."
+
+
+LAYERS: dict[str, dict[str, Any] | None] = {
+    "alone": None,
+    "behind 500 steps": {"units": "step", "n_units": 500},
+    "behind the default units": {},
+}
+
+
+def _behind(layer: dict[str, Any] | None, learner: Any, seed: int, split: Split) -> float:
+    """Return the test accuracy of a learner, in percent, with a layer of random units in front of it or without."""
+    units = [] if layer is None else [AssociationUnits(**layer, random_state=seed)]
+    model = make_pipeline(*units, learner.set_params(random_state=seed)).fit(split.X, split.y)
+    return 100 * float(model.score(split.X_test, split.y_test))
+
+
+@case("linear learners alone and behind random units: test accuracy", alone=True)
+def random_units(bench: Bench) -> Iterator[Yield]:
+    """Look for data on which random units are worth their time."""
+    warnings.simplefilter("ignore")
+    lines = []
+    for name in ("digits", "mnist", "spambase, scaled", "covtype, scaled", "a9a"):
+        splits = [SETS[name](seed) for seed in range(SEEDS)]
+        if bench.quick:
+            splits = [_few(split, 300) for split in splits]
+        for learner in (AROW(), SoftMargin(loss="logistic")):
+            percent = (
+                fmean(_behind(layer, learner, seed, split) for seed, split in enumerate(splits))
+                for layer in LAYERS.values()
+            )
+            lines.append((name, type(learner).__name__, *(f"{mean:.1f}" for mean in percent)))
+    yield Table(("set", "learner", *LAYERS), lines)

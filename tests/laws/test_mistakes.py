@@ -617,8 +617,8 @@ NO_MISTAKES = [
     (lambda at: KernelPerceptron(cache_size=1e30, kernel=lambda a, b: a @ b.T).fit(X, Y).score(X, Y), 1.0),
     (lambda at: bool(np.isfinite(AssociationUnits(gamma=1e308).fit_transform(X)).all()), True),
     (lambda at: bool(np.isfinite(AssociationUnits(units="cosine", gamma=1e308).fit_transform(X * 1e3)).all()), True),
-    (lambda at: AssociationUnits().fit_transform(np.ones((5, 3))).shape, (5, 500)),
-    (lambda at: AssociationUnits().fit_transform(np.ones((1, 3))).shape, (1, 500)),
+    (lambda at: AssociationUnits().fit_transform(np.ones((5, 3))).shape, (5, 2000)),
+    (lambda at: AssociationUnits().fit_transform(np.ones((1, 3))).shape, (1, 2000)),
     (lambda at: SoftMargin(alpha=1e25).fit(X, Y).coef_.shape, (1, 4)),
 ]
 

@@ -43,7 +43,7 @@ def test_more_steps_than_rows_separate_any_labelling(seed):
     rng = np.random.default_rng(seed)
     X, y = rng.standard_normal((50, 2)), rng.integers(0, 2, 50)
     y[:2] = 0, 1
-    model = make_pipeline(AssociationUnits(n_units=1000, random_state=seed), Perceptron()).fit(X, y)
+    model = make_pipeline(AssociationUnits(units="step", n_units=1000, random_state=seed), Perceptron()).fit(X, y)
     assert model.score(X, y) == 1.0
 
 

@@ -144,7 +144,7 @@ def _features(scene: Scene) -> tuple[list[str], list[str]]:
         imports = "from rosenblatt.lab.catalogue import polynomial"
         return [], [imports, f"X = polynomial(X, {DEGREES[scene.features]})"]
     if scene.features == "units":
-        units = f"AssociationUnits(n_units={scene.units}, random_state={scene.seed})"
+        units = f'AssociationUnits(units="step", n_units={scene.units}, random_state={scene.seed})'
         return ["AssociationUnits"], [f"X = {units}.fit(X).transform(X)"]
     return [], []
 

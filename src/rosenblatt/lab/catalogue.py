@@ -490,7 +490,7 @@ def mapped(X: Array, features: str, units: int, seed: int) -> tuple[Array, Calla
         return polynomial(X, DEGREES[features]), lambda rows: polynomial(rows, DEGREES[features])
     from rosenblatt.learners.association import AssociationUnits
 
-    layer = AssociationUnits(n_units=units, random_state=seed).fit(X)
+    layer = AssociationUnits(units="step", n_units=units, random_state=seed).fit(X)
     return layer.transform(X), layer.transform
 
 

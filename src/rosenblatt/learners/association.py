@@ -35,6 +35,8 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
     continuous function on a cube (Cybenko 1989), and with more units than rows they separate distinct rows under any
     labelling, with probability one. The trained part, the response unit, is any linear learner after it.
 
+    ``units="step"`` is Rosenblatt's machine. The default, cosines, follows a smooth boundary with fewer units.
+
     Parameters
     ----------
     {parameters}
@@ -65,18 +67,18 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
     >>> from sklearn.pipeline import make_pipeline
     >>> from rosenblatt import AssociationUnits, Perceptron
     >>> X, y = [[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 0]
-    >>> make_pipeline(AssociationUnits(n_units=50), Perceptron()).fit(X, y).predict(X).tolist()
+    >>> make_pipeline(AssociationUnits(units="step", n_units=50), Perceptron()).fit(X, y).predict(X).tolist()
     [0, 1, 1, 0]
     """
 
     units: Literal["step", "sigmoid", "relu", "cosine"] = choice(
-        default="step",
+        default="cosine",
         text="phi: the step of Rosenblatt's units; 1 / (1 + e^-z); max(0, z); or sqrt(2 / n_units) cos z, "
         "whose inner products approximate the kernel exp(-gamma |x - z|^2).",
         choices=UNITS,
     )
     n_units: int = integer(
-        default=500,
+        default=2000,
         text="Number of units.",
         least=1,
     )

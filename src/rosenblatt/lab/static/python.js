@@ -109,7 +109,7 @@ export function pythonOf(scene, catalogue) {
   }
   if (features === "units") {
     names.push("AssociationUnits");
-    mapped.push(`X = AssociationUnits(n_units=${units}, random_state=${seed}).fit(X).transform(X)`);
+    mapped.push(`X = AssociationUnits(units="step", n_units=${units}, random_state=${seed}).fit(X).transform(X)`);
   }
   names.sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
   const numpy = [...data, ...mapped].some((line) => line.includes("np.")) ? ["import numpy as np"] : [];
