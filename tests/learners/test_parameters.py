@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import rosenblatt
 from members import EVERY_CLASS
 from rosenblatt import AROW, KernelPerceptron, MaximumMargin, PassiveAggressive, Perceptron, SoftMargin, Winnow
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners import shared
 from rosenblatt.learners.base import Estimator
 from rosenblatt.learners.parameters import choice, custom, flag, integer, real
 
@@ -52,6 +54,21 @@ def test_every_parameter_has_a_sentence_and_a_type(cls):
         assert parameter.kind, name
         # the bare type is there for type checkers
         assert any(name in vars(base).get("__annotations__", {}) for base in cls.__mro__), name
+
+
+@classes
+def test_every_parameter_is_read(cls):
+    """One that is declared and forgotten would be accepted, documented and offered, and do nothing."""
+    files = {sys.modules[base.__module__] for base in cls.__mro__ if base.__module__.startswith("rosenblatt")}
+    source = "".join(map(inspect.getsource, {shared, *files}))
+    owner = r"(self|learner)"
+    unread = [one for one in cls.declared if not re.search(rf'{owner}\.{one}\b|getattr\({owner}, "{one}"', source)]
+    assert not unread, f"{cls.__name__} declares {', '.join(unread)}, and does not use it: read it in _algorithm"
+
+
+def test_a_number_has_a_constraint():
+    with pytest.raises(TypeError, match=r"pass above=, least=, below= or most="):
+        real(default=1.0, text="Anything.")
 
 
 @classes
@@ -166,8 +183,8 @@ def test_fields_are_inherited_and_may_be_declared_again():
 
 def test_each_kind_of_field_names_itself():
     kinds = {
-        "float": real(default=1.0, text="", wanted=""),
-        'float, "auto" or None': real(default=None, text="", wanted="", optional=True, words=("auto",)),
+        "float": real(default=1.0, text="", above=0),
+        'float, "auto" or None': real(default=None, text="", above=0, optional=True, words=("auto",)),
         "int or None": integer(default=None, text="", least=0, wanted="", optional=True),
         '{"a", "b"} or None': choice(default=None, text="", choices=(None, "a", "b")),
         "bool": flag(default=False, text=""),

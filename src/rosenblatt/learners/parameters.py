@@ -112,8 +112,11 @@ def real(
 ) -> Any:
     """Declare a number: above `above` or from `least` on, below `below` or up to `most`; also None, or some words.
 
-    By default the error message describes the lower bound, and `most` if there is one.
+    For any number but NaN pass `most=np.inf`. By default the error message describes the lower bound, and `most` if
+    there is one.
     """
+    if above is None and most is None and (least, below) == (-np.inf, np.inf):
+        raise TypeError("a number needs a constraint: pass above=, least=, below= or most=")
 
     def inside(value: Any) -> bool:
         if not is_real(value):
