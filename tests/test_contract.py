@@ -21,7 +21,7 @@ from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import real
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text()
+LEARNERS = (ROOT / "docs" / "reference" / "learners.md").read_text()
 NARRATE = (ROOT / "src" / "rosenblatt" / "lab" / "static" / "narrate.js").read_text()
 TESTS = {path: path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)}
 PUBLIC = [name for name in rosenblatt.__all__ if isinstance(getattr(rosenblatt, name), type)]
@@ -86,7 +86,7 @@ def forgotten_facts(cls):
     """Return what a learner does not say of itself."""
     name, facts, found = cls.__name__, getattr(cls, "facts", None), []
     if facts is None:
-        found.append("facts = Facts(...): the year, what it does and when to choose it, for the tables of the README")
+        found.append("facts = Facts(...): the year, what it does and when to choose it, for the tables of learners")
     else:
         if not (1900 < facts.published < 2100 and facts.does and facts.when):
             found.append("the year, what it does, or when to choose it, in its facts")
@@ -99,8 +99,8 @@ def forgotten_facts(cls):
         explained = f"\n  {facts.rule}(" in NARRATE or f"RULES.{facts.rule} =" in NARRATE
         if facts.title and not explained and facts.rule != WITHOUT_TRIALS:
             found.append(f"a rule of RULES in lab/static/narrate.js; {facts.rule!r} is none")
-    if not re.search(rf"^\|[^|]*`{name}`[^|]*\|", README, re.MULTILINE):
-        found.append("a row in the table of the family in README.md: run make tables")
+    if not re.search(rf"^\|[^|]*`{name}`[^|]*\|", LEARNERS, re.MULTILINE):
+        found.append("a row in the table of docs/reference/learners.md: run make tables")
     for key, parameter in getattr(cls, "declared", {}).items():
         if not parameter.text:
             found.append(f"a text for its parameter {key}")
@@ -171,7 +171,7 @@ def test_an_estimator_that_forgot_everything_is_told_so(tmp_path, monkeypatch):
 
     monkeypatch.setattr(rosenblatt, "Forgetful", Forgetful, raising=False)
     missing = forgotten("Forgetful", tmp_path)
-    places = ["EVERY_CLASS", "facts", "README.md", "References", "Examples", "FAMILY", "STREAMS", "storage", "oracle"]
+    places = ["EVERY_CLASS", "facts", "learners.md", "References", "Examples", "FAMILY", "STREAMS", "storage", "oracle"]
     assert len(missing) == len(places)
     for text, place in zip(missing, places, strict=True):
         assert place in text

@@ -146,6 +146,22 @@ def test_commands_on_the_pages_run_and_print_what_is_shown(page, files_of_the_pa
                 assert_prints(shown, done.stdout + done.stderr, line)
 
 
+# Points of a percentage by which an accuracy may differ from the shown one: the data may be another version's.
+MOST_POINTS = 2.0
+
+
+def test_the_script_of_the_readme_prints_what_is_shown(capsys):
+    script, shown = re.search(
+        r"```python\n(.*?)```\n\n```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL
+    ).groups()
+    exec(script, {})
+    number = re.compile(r"\d+\.\d+")
+    printed = capsys.readouterr().out
+    assert number.sub("#", printed) == number.sub("#", shown)
+    shares = [[float(share) for share in re.findall(r"(\d+\.\d+)%", text)] for text in (printed, shown)]
+    assert shares[0] == pytest.approx(shares[1], abs=MOST_POINTS)
+
+
 def test_a_line_that_a_command_does_not_print_is_noticed():
     assert_prints(["a  b", "...", "c"], "a b\nx\nc\n", "command")
     with pytest.raises(AssertionError, match="does not print: b"):
@@ -183,9 +199,10 @@ def test_the_version_is_the_same_everywhere():
         assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-def test_the_readme_knows_what_each_member_can_do():
+def test_the_page_on_learners_knows_what_each_can_do():
     parameters = ("warm_start", "class_weight", "early_stopping", "n_jobs", "shards")
-    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|(.+)\|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    text = (ROOT / "docs" / "reference" / "learners.md").read_text()
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|(.+)\|$", text, re.MULTILINE)
     listed = {}
     for names, cells in rows:
         learns, *answers = (cell.strip() for cell in cells.split("|"))

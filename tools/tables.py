@@ -1,4 +1,6 @@
-"""Write what learners and file formats say of themselves into the documents: python -m tools.tables --write.
+"""Write what learners and file formats say of themselves, and what was measured, into the documents.
+
+python -m tools.tables --write
 
 A table of a document stands between the markers `<!-- table: name -->` and `<!-- end -->`. In `rosenblatt/__init__.py`
 the names that type checkers and editors see are written.
@@ -13,9 +15,10 @@ from pathlib import Path
 import rosenblatt
 from rosenblatt.files.formats import ALL
 from rosenblatt.learners import family, modules
+from tools import claims
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = ("README.md", "docs/reference/api.md", "docs/reference/file-formats.md")
+DOCUMENTS = ("README.md", "docs/reference/api.md", "docs/reference/file-formats.md", "docs/reference/learners.md")
 
 
 def learners():
@@ -65,7 +68,13 @@ def formats():
         yield "| " + " | ".join(cells) + " |"
 
 
-TABLES = {"learners": learners, "abilities": abilities, "reference": reference, "formats": formats}
+TABLES = {
+    "claims": claims.table,
+    "learners": learners,
+    "abilities": abilities,
+    "reference": reference,
+    "formats": formats,
+}
 
 
 def of_document(text):

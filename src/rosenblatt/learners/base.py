@@ -54,7 +54,7 @@ class Facts:
     published : int
         The year; lists are in this order.
     does, when : str
-        What it does, and when to choose it: its line in the README.
+        What it does, and when to choose it: its line in the table of learners.
     command : str
         Its name for `rosenblatt train --learner`; empty if files cannot train it.
     title : str
