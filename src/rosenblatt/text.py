@@ -153,7 +153,7 @@ BOUNDS = {"lower": rounded_down, "upper": rounded_up, "ceiling": rounded_up, "ra
 
 def brief(record: Any, leading: Sequence[str] = ()) -> str:
     """Return a short repr of a dataclass: the fields that are not empty, each abbreviated, some of them `leading`."""
-    names = dict.fromkeys([*leading, *(field.name for field in fields(record))])
+    names = dict.fromkeys([*leading, *(field.name for field in fields(record) if field.repr)])
     values = ((name, getattr(record, name)) for name in names)
     items = [f"{name}={_field_repr(name, value)}" for name, value in values if not _is_empty(value)]
     line = f"{type(record).__name__}({', '.join(items)})"

@@ -195,6 +195,6 @@ class Budgeted(KernelRunner):
             vectors=self.pool.take(member),
             rows=numbers[member],
             coef=self.coef(),
-            trials=self.trials,
+            trials=self.trials.copy(),
             label=labels[member],
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -159,6 +160,10 @@ class KernelRunner(EpochRunner):
         """Return what was learned."""
         raise NotImplementedError
 
+    def state(self) -> Any:
+        """Return what a rule of a budget needs to continue; without a budget None."""
+        return None
+
     def lag(self) -> Array | None:
         """Return the lag of the average, as in `Expansion.summed`; None if the log has it."""
         return None
@@ -214,6 +219,10 @@ class KernelRunner(EpochRunner):
     def weights(self) -> tuple[Array, Array]:
         """Return a copy of the coefficients, and biases, which are zero."""
         return self.coef(), np.zeros(self.trials.size)
+
+    def learned(self) -> tuple[Expansion, Any]:
+        """Return a copy of the expansion, and of what a rule of a budget needs to continue."""
+        return self.expansion(), copy.deepcopy(self.state())
 
     def misses(self) -> int | None:
         """Return how many of the rows that were learned from the model predicts wrongly; None if that takes long."""

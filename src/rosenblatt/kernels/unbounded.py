@@ -170,8 +170,9 @@ class Unbounded(KernelRunner):
             vectors=join(self.pool.first, self.job.objects[late]),
             rows=np.concatenate([self.job.start.rows, late + self.job.n_before]),
             coef=self.coef(),
-            trials=self.trials,
+            trials=self.trials.copy(),
             log=Log(*(np.concatenate(column) for column in zip(*self.log, strict=True))),
+            label=np.concatenate([self.job.start.label, self.job.task.label[late]]),
         )
 
 

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from rosenblatt.data.labels import as_targets, as_weights, used_rows
 from rosenblatt.data.matrices import as_dense
-from rosenblatt.data.table import with_own_indices
 from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rules import rule
 from rosenblatt.learners import shared
@@ -234,14 +233,16 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
         names = getattr(self, "feature_names_in_", None)
         table, y = self._check_rows(X, y, reset=True)
         weight, algorithm = as_weights(sample_weight, table.shape[0]), self._algorithm()
-        if self.callback is not None or callable(self.schedule):
-            table = with_own_indices(table)
         task = regression_task(as_targets(y), weight, self._bias())
         if self._continues():
             state = self._warm_state(table.shape[1], names)
         else:
             state = algorithm.start(1, table.shape[1], table.dtype)
-        return Job(algorithm, table, task, self._plan(), subset=used_rows(weight)), NO_CLASSES, state
+        return (
+            Job(algorithm, self._out_of_reach(table), task, self._plan(), subset=used_rows(weight)),
+            NO_CLASSES,
+            state,
+        )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule says so.

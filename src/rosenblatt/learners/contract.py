@@ -12,9 +12,28 @@ type checkers see the declarations below, and Python sees scikit-learn.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rosenblatt import learners
+
+Method = TypeVar("Method")
+
+
+# Before scikit-learn 1.9, and without it, there are no callbacks.
+class CallbackSupportMixin:
+    """Callbacks that watch a fit."""
+
+    if TYPE_CHECKING:
+
+        def set_callbacks(self, *callbacks: Any) -> Self: ...  # noqa: D102
+        def _init_callback_context(self, *, max_subtasks: int | None) -> Any: ...
+
+
+def with_callbacks(method: Method) -> Method:
+    """Return the method as it is."""
+    return method
+
 
 if TYPE_CHECKING:
     from typing import Self
@@ -74,6 +93,9 @@ elif learners.SCIKIT_LEARN:
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_is_fitted, validate_data
 
+    with suppress(ImportError):
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
+
 else:
     import os
 
@@ -110,6 +132,7 @@ else:
 
 __all__ = [
     "BaseEstimator",
+    "CallbackSupportMixin",
     "ClassNamePrefixFeaturesOutMixin",
     "ClassifierMixin",
     "ConvergenceWarning",
@@ -121,4 +144,5 @@ __all__ = [
     "clone",
     "effective_n_jobs",
     "validate_data",
+    "with_callbacks",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -45,6 +46,7 @@ from rosenblatt.learners.base import (
     steady,
     validated,
 )
+from rosenblatt.learners.callbacks import Watched
 from rosenblatt.learners.contract import ClassifierMixin, ConvergenceWarning, check_is_fitted
 from rosenblatt.learners.parameters import choice, custom, flag, integer, real
 from rosenblatt.learners.shared import plan_of, seed_of
@@ -65,7 +67,7 @@ from rosenblatt.training.multiclass import (
     open_coding_matrix,
     winners,
 )
-from rosenblatt.training.plan import Run
+from rosenblatt.training.plan import Epoch, Plan, Run
 from rosenblatt.training.record import Recording
 from rosenblatt.training.stopping import Stop
 
@@ -131,7 +133,7 @@ class Predictor(NamedTuple):
         return self.fitted._similarity(matrix), objects
 
 
-class KernelPerceptron(ClassifierMixin, Estimator):
+class KernelPerceptron(ClassifierMixin, Watched, Estimator):
     """The perceptron in the dual: any similarity in place of the inner product.
 
     On a mistake, y_i f(x_i) <= 0, the row's count alpha_i rises by one, where f(x) = sum of alpha_i y_i k(x_i, x): the
@@ -452,7 +454,17 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         self
         """
         with all_or_nothing(self):
-            self._learn(*self._prepare(X, y, sample_weight))
+            job, classes = self._prepare(X, y, sample_weight)
+
+            def train(plan: Plan) -> None:
+                self._learn(replace(job, plan=plan), classes)
+
+            def fitted(epoch: Epoch) -> dict[str, Any]:
+                copied = copy.copy(self)
+                copied._keep(job, classes, *epoch.learned())
+                return vars(copied)
+
+            self._run_watched(job.plan, train, fitted, X, y, sample_weight)
             if self.run_.stop is Stop.EPOCHS and self.tol is not None:
                 noisy = " If the rows are noisy, use margin=4, max_updates=8." if self.max_updates == np.inf else ""
                 warnings.warn(f"Not converged: {self.stop_reason_}{noisy}", ConvergenceWarning, stacklevel=2)
@@ -652,14 +664,18 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             )
         if budget is None:
             learned, record = run_dual(job)
-            # The vectors of the start come first.
-            late = learned.rows[job.start.rows.size :] - job.n_before
-            self._expansion = replace(learned, label=np.concatenate([job.start.label, job.task.label[late]]))
         else:
-            self._expansion, record, self._memory = run_budgeted(job, budget, memory, after_trial)
+            learned, record, memory = run_budgeted(job, budget, memory, after_trial)
+        self._keep(job, classes, (learned, memory), record)
+
+    def _keep(self, job: KernelJob, classes: Array, learned: tuple[Expansion, BudgetState | None], record: Run) -> None:
+        """Keep what was learned, which includes what the rule of a budget needs to continue, and the record."""
         later = job.n_before > 0
         once = not later or (self.run_.stop is Stop.CHUNK and self.run_.single_pass is not None)
         self.classes_: Array = classes
+        self._expansion, memory = learned
+        if memory is not None:
+            self._memory = memory
         self.t_: int = record.trials + (self.t_ if later else 0)
         self.mistakes_: int = sum(record.mistakes) + (self.mistakes_ if later else 0)
         if job.streams:  # rows of a stream that began without a fit were all seen once

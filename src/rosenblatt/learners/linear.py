@@ -5,6 +5,7 @@ Their stream owns what was learned.
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 import warnings
@@ -29,6 +30,7 @@ from rosenblatt.learners.base import (
     steady,
     undone,
 )
+from rosenblatt.learners.callbacks import Watched
 from rosenblatt.learners.contract import (
     ClassifierMixin,
     ConvergenceWarning,
@@ -44,7 +46,7 @@ from rosenblatt.training.explanation import Explanation, by_place, explain, row_
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.multiclass import by_pairs, class_costs, coding_matrix, decision, make_task, winners
 from rosenblatt.training.named_rows import by_names, is_dict, row_names
-from rosenblatt.training.plan import Plan, Run
+from rosenblatt.training.plan import Epoch, Plan, Run
 from rosenblatt.training.record import Recorder, Recording
 from rosenblatt.training.runner import Job, Validation, run
 from rosenblatt.training.sharded import run_in_shards, table_stats
@@ -108,7 +110,7 @@ def stream_record(how: str, rows: int, mistakes: int, stream: Stream, seen: tupl
     )
 
 
-class EpochLearner(Estimator):
+class EpochLearner(Watched, Estimator):
     """A learner that is trained in epochs and learns from streams; its attributes are those of its stream.
 
     A subclass declares its parameters, and returns its way to learn from `_algorithm`.
@@ -241,6 +243,11 @@ class EpochLearner(Estimator):
 
     # --------------------------------------------------------------------------------------------------------- fitting
 
+    def _out_of_reach(self, table: Table) -> Table:
+        """Return rows whose indices no function of the user can change between epochs."""
+        calls = self.callback is not None or self._is_watched or callable(getattr(self, "schedule", None))
+        return with_own_indices(table) if calls else table
+
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *start: Any) -> tuple[Job, Array, Any]:
         """Return what to learn, the classes, and the state to start from."""
         raise NotImplementedError
@@ -249,8 +256,19 @@ class EpochLearner(Estimator):
         """Train. Each `fit` calls it directly: the stack level of warnings counts on that."""
         with all_or_nothing(self):
             job, classes, state = self._prepare(*data)
-            record = run(job, state) if self.shards == 1 else run_in_shards(job, state, int(self.shards), self.mixes)
-            self._finish(record, job, classes, state)
+
+            def train(plan: Plan) -> None:
+                planned = replace(job, plan=plan)
+                shards = int(self.shards)
+                record = run(planned, state) if shards == 1 else run_in_shards(planned, state, shards, self.mixes)
+                self._finish(record, job, classes, state)
+
+            def fitted(epoch: Epoch) -> dict[str, Any]:
+                copied, (learned, record) = copy.copy(self), epoch.learned()
+                copied._finish(record, replace(job, algorithm=copy.deepcopy(job.algorithm)), classes, learned)
+                return vars(copied)
+
+            self._run_watched(job.plan, train, fitted, *data[:3])
             self._warn()
         return self
 
@@ -659,9 +677,17 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
             scale = algorithm.rate_scale(plan.eta0)
             state = start_state(algorithm, sign.shape[1], table, init, scale, by_pairs=by_pairs(self.multiclass))
         subset, validation = self._split(table, label, weight, classes)
-        if self.callback is not None or callable(getattr(self, "schedule", None)):
-            table = with_own_indices(table)
-        job = Job(algorithm, table, task, plan, self.multiclass, subset, validation, as_names(classes), clock)
+        job = Job(
+            algorithm,
+            self._out_of_reach(table),
+            task,
+            plan,
+            self.multiclass,
+            subset,
+            validation,
+            as_names(classes),
+            clock,
+        )
         return job, classes, state
 
     def _look_at(self, table: Table, weight: Array, n_classes: int, *, warm: bool) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners import ALL, steps
 from rosenblatt.learners.base import Estimator
+from rosenblatt.learners.callbacks import ATTRIBUTES as CALLBACKS
 from rosenblatt.learners.file_model import FileModel
 from rosenblatt.learners.hashers import TableHasher, TextHasher
 from rosenblatt.learners.linear import EpochLearner
@@ -155,7 +156,7 @@ def _class(name: str) -> type[Estimator] | None:
 
 def _take_apart(model: Estimator) -> Content:
     cls, parameters = type(model), dict(sorted(model.get_params(deep=False).items()))
-    belong = {"_turn", *parameters, *_INPUT, *cls.stored_attributes, *cls.at_times, *cls.derived}
+    belong = {"_turn", *CALLBACKS, *parameters, *_INPUT, *cls.stored_attributes, *cls.at_times, *cls.derived}
     strange = ", ".join(sorted(vars(model).keys() - belong))
     expect(not strange, f"it has {strange:.60}, which {cls.__name__} does not have. Remove that")
     attributes = model._to_file()

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.learners.callbacks import ATTRIBUTES as CALLBACKS
 from rosenblatt.storage.checks import entries, is_integer, is_label, is_of
 from rosenblatt.storage.registry import Fault, expect
 from rosenblatt.text import short_repr
@@ -412,7 +413,7 @@ def take_apart(step: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         if kind is not None:
             attributes[key] = kind.write(value)
         else:
-            expect(key in default or key in kinds.derived, f"it has {key:.60}, which is not stored. Remove that")
+            expect(key in {*default, *kinds.derived, *CALLBACKS}, f"it has {key:.60}, which is not stored. Remove that")
     put_together(name, parameters, attributes)
     return parameters, attributes
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,6 +88,8 @@ class Epoch:
         Since the start.
     coef, intercept : array
         A copy of the weights (n_problems, n_features) and biases (n_problems,).
+    learned : callable
+        Returns a copy of all that was learned, as the learner's own code keeps it, and the record so far.
     """
 
     number: int
@@ -98,6 +100,7 @@ class Epoch:
     seconds: float
     coef: Array
     intercept: Array
+    learned: Callable[[], tuple[Any, Run]] = field(repr=False)
 
     def __repr__(self) -> str:
         """Return the epoch in a few lines, without its weights if there are many."""
@@ -120,6 +123,7 @@ _CONDITIONS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "tol": (lambda value: value is None or (is_real(value) and value == value), "a number, or None for all epochs"),
     "max_seconds": (lambda value: value is None or (is_real(value) and value > 0), "a positive number, or None"),
     "callback": (lambda value: value is None or callable(value), "a function of an Epoch, or None"),
+    "before_epoch": (lambda value: value is None or callable(value), "a function of an epoch's number, or None"),
 }
 
 
@@ -163,6 +167,8 @@ class Plan:
         Maximum number of threads; the result does not depend on it.
     callback : callable or None
         Called with an `Epoch` after each; a true answer ends the run.
+    before_epoch : callable or None
+        Called with the number of each epoch before it.
     """
 
     order: str = "shuffled"
@@ -177,6 +183,7 @@ class Plan:
     random_state: int = 0
     n_jobs: int = 1
     callback: Callable[[Epoch], Any] | None = None
+    before_epoch: Callable[[int], Any] | None = None
 
     def __post_init__(self) -> None:
         """Raise an error for invalid values."""

@@ -172,6 +172,10 @@ class LinearRunner(EpochRunner):
         rate = self.planes.W.dtype.type(self.rate_scale)
         return self.planes.W * rate, self.planes.b * rate
 
+    def learned(self) -> Any:
+        """Return a copy of the state."""
+        return copy_state(self.state)
+
 
 # ---------------------------------------------------------------------------------------------------- rows in memory
 

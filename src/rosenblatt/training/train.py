@@ -61,7 +61,7 @@ def train(
         Rows to measure the error on after each epoch; the run ends when it stops decreasing.
     **plan
         The fields of `Plan`: order, schedule, eta0, batch, max_iter, max_seconds, tol, n_iter_no_change, keep,
-        random_state, n_jobs, callback.
+        random_state, n_jobs, callback, before_epoch.
 
     Returns
     -------

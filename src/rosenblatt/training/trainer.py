@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.engine.jit import compile_seconds
+from rosenblatt.text import count
 from rosenblatt.training.multiclass import part_names
 from rosenblatt.training.plan import Epoch, Plan, Run
 from rosenblatt.training.stopping import (
@@ -158,6 +159,10 @@ class EpochRunner:
         """Return a copy of the weights and biases, at the learning rate of the plan."""
         raise NotImplementedError
 
+    def learned(self) -> Any:
+        """Return a copy of all that was learned, which later epochs leave as it is."""
+        raise NotImplementedError
+
     @property
     def radius(self) -> float:
         """Largest norm of a row."""
@@ -218,6 +223,8 @@ class Trainer:
         return stats
 
     def _epoch(self, number: int) -> None:
+        if self.plan.before_epoch is not None:
+            self.plan.before_epoch(number)
         stats = self._run_epoch(number)
         self._measure(number, stats)
         callback = self.plan.callback
@@ -252,7 +259,14 @@ class Trainer:
         error = self.errors[-1] if self.errors else None
         seconds = self.clock.seconds
         coef, intercept = self.runner.weights()
-        return Epoch(number, self.mistakes[-1], sum(stats.updates), self.losses[-1], error, seconds, coef, intercept)
+        mistakes, updates, loss = self.mistakes[-1], sum(stats.updates), self.losses[-1]
+        return Epoch(number, mistakes, updates, loss, error, seconds, coef, intercept, self._learned)
+
+    def _learned(self) -> tuple[Any, Run]:
+        """Return what was learned, and the record, as if the callback ended the run here."""
+        stops = tuple(self.rules.stops.get(part, Stop.CALLBACK) for part in range(self.runner.parts))
+        epochs = len(self.mistakes)
+        return self.runner.learned(), self._run(stops, f"{count(epochs, 'epoch')} of a fit that went on.", epochs)
 
     def _record(self) -> Run:
         """Go back to the best weights if the plan keeps them, and return the record."""
@@ -264,6 +278,9 @@ class Trainer:
             self.kept = len(self.mistakes)
         else:
             self.runner.restore(self.best)
+        return self._run(stops, reason(self, stops, bounds), self.kept, bound if np.isfinite(bound) else None)
+
+    def _run(self, stops: tuple[Stop, ...], reason: str, kept: int, ceiling: float | None = None) -> Run:
         return Run(
             mistakes=tuple(self.mistakes),
             losses=tuple(self.losses),
@@ -273,12 +290,12 @@ class Trainer:
             trials=self.trials,
             seconds=self.clock.seconds,
             stop=next(stop for stop in Stop if stop in stops),
-            reason=reason(self, stops, bounds),
+            reason=reason,
             stops=stops,
-            kept=self.kept,
+            kept=kept,
             cycle=self.rules.cycle,
             radius=self.runner.radius,
-            ceiling=bound if np.isfinite(bound) else None,
+            ceiling=ceiling,
             certificate=self.runner.certificate,
             single_pass=self.plan.first_pass(self.mistakes, self.trials),
         )
