@@ -1,5 +1,6 @@
 """What every estimator must have. This fails, and says what was forgotten, when a new one is made public."""
 
+import inspect
 import re
 import warnings
 from importlib import import_module
@@ -105,7 +106,7 @@ def forgotten_facts(cls):
         if not parameter.text:
             found.append(f"a text for its parameter {key}")
     for section in ("References", "Examples"):
-        if f"\n    {section}\n    ---" not in (cls.__doc__ or ""):
+        if f"\n{section}\n---" not in (inspect.getdoc(cls) or ""):
             found.append(f"a section {section} in its docstring")
     return found
 

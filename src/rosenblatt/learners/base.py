@@ -339,8 +339,9 @@ class Estimator(BaseEstimator):
         setattr(cls, "__init__", _constructor(cls))  # noqa: B010 (a type checker knows it from dataclass_transform)
         if cls.__doc__ and "{parameters}" in cls.__doc__:
             entries = "\n".join(parameter.document(name) for name, parameter in cls.declared.items())
-            cls.__doc__ = cls.__doc__.replace("    {parameters}", entries)
-            cls.__doc__ = cls.__doc__.replace("    {attributes}", cls.attributes_text.strip("\n"))
+            # Without its indentation, as Python 3.13 and later compile it.
+            text = inspect.cleandoc(cls.__doc__)
+            cls.__doc__ = text.replace("{parameters}", entries).replace("{attributes}", cls.attributes_text)
 
     def __new__(cls, *positional: Any, **params: Any) -> Self:
         """Return an estimator with its own lock, also when copied or unpickled."""

@@ -57,27 +57,27 @@ from rosenblatt.training.trainer import RunClock, Trainer
 Array = npt.NDArray[Any]
 
 ATTRIBUTES = """\
-    coef_ : array of shape (n_problems, n_features)
-        Weights: one vector for two classes, otherwise one per class, or per pair with "ovo". To change them, assign a
-        whole array: training then continues from it.
-    intercept_ : array of shape (n_problems,)
-        Biases.
-    classes_ : array of shape (n_classes,)
-        The labels, sorted; with two, the second is the positive one.
-    intercept_scaling_ : float
-        The constant that pads each row, given or chosen.
-    n_iter_ : int
-        Epochs run.
-    run_ : Run
-        Record of the last fit: mistakes per epoch, updates, seconds, why it stopped.
-    stop_reason_ : str
-        Why training stopped.
-    t_, mistakes_ : int
-        Trials and mistakes so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Their names, where X had any."""
+coef_ : array of shape (n_problems, n_features)
+    Weights: one vector for two classes, otherwise one per class, or per pair with "ovo". To change them, assign a
+    whole array: training then continues from it.
+intercept_ : array of shape (n_problems,)
+    Biases.
+classes_ : array of shape (n_classes,)
+    The labels, sorted; with two, the second is the positive one.
+intercept_scaling_ : float
+    The constant that pads each row, given or chosen.
+n_iter_ : int
+    Epochs run.
+run_ : Run
+    Record of the last fit: mistakes per epoch, updates, seconds, why it stopped.
+stop_reason_ : str
+    Why training stopped.
+t_, mistakes_ : int
+    Trials and mistakes so far.
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : array of shape (n_features_in_,)
+    Their names, where X had any."""
 
 
 # The reason in the record of single rows: a file with it holds a stream whose record continues.

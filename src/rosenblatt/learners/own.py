@@ -42,14 +42,14 @@ TRIED_MARGINS = (-2.0, -0.5, 0.25, 3.0)
 TRIED = {"norm": 2.0, "rate": 0.5, "importance": 1.0, "sign": 1}
 DOCUMENTATION = """
 
-    Parameters
-    ----------
-    {parameters}
+Parameters
+----------
+{parameters}
 
-    Attributes
-    ----------
-    {attributes}
-    """
+Attributes
+----------
+{attributes}
+"""
 
 
 @contextmanager
@@ -314,7 +314,7 @@ def _loop_class(function: Any) -> Any:
 
 def _made(function: Any, base: type, defaults: dict[str, Any], members: dict[str, Any]) -> Any:
     """Return a class named like a function, with its parameters as declared fields."""
-    text = inspect.cleandoc(function.__doc__ or f"{function.__name__}, a rule of one's own.").replace("\n", "\n    ")
+    text = inspect.cleandoc(function.__doc__ or f"{function.__name__}, a rule of one's own.")
     fields = {name: _declared(default) for name, default in defaults.items()}
     members |= {"defaults": defaults}
     place = {"__module__": function.__module__, "__qualname__": function.__qualname__, "__doc__": text + DOCUMENTATION}

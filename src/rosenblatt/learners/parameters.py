@@ -20,7 +20,7 @@ LARGEST_SEED = 2**32 - 1  # of NumPy's RandomState
 
 @cache  # of a parameter that many learners share
 def _wrapped(text: str) -> str:
-    return "\n".join(f"        {line}" for line in textwrap.wrap(text, 112, break_long_words=False))
+    return "\n".join(f"    {line}" for line in textwrap.wrap(text, 112, break_long_words=False))
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Parameter:
     def document(self, name: str) -> str:
         """Return the entry of the parameter in a docstring."""
         shown = '"' + self.default + '"' if isinstance(self.default, str) else self.default
-        return f"    {name} : {self.kind}, default {shown}\n{_wrapped(self.text)}"
+        return f"{name} : {self.kind}, default {shown}\n{_wrapped(self.text)}"
 
 
 def _is_number(value: Any) -> bool:
