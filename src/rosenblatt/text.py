@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from difflib import get_close_matches
@@ -100,6 +100,23 @@ def count(number: int, noun: str, nouns: str = "") -> str:
     ('1 epoch', '2 epochs', '3 classes')
     """
     return f"{number} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def in_columns(rows: Sequence[Sequence[str]], left: Container[int] = ()) -> str:
+    """Return a table of cells as lines of text; the columns numbered in `left` are aligned left, the others right.
+
+    Examples
+    --------
+    >>> print(in_columns([["row", "score"], ["x10", "2"]], left=[0]))
+    row  score
+    x10      2
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = [str.ljust if column in left else str.rjust for column in range(len(widths))]
+    return "\n".join(
+        "  ".join(side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True)).rstrip()
+        for row in rows
+    )
 
 
 def rounded_up(value: float, digits: int = 6) -> str:

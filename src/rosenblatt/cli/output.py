@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from rosenblatt.text import count
+from rosenblatt.text import count, in_columns
 
 
 class ProgressBar:
@@ -182,13 +182,6 @@ def rows_of_files(rows: Mapping[str, int]) -> str:
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Return a table of text. The first column and those whose heading begins with < are aligned left."""
-    left = [column == 0 or name.startswith("<") for column, name in enumerate(heading)]
+    left = {column for column, name in enumerate(heading) if column == 0 or name.startswith("<")}
     cells = [[str(cell) for cell in row] for row in ([name.removeprefix("<") for name in heading], *rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if is_left else cell.rjust(width)
-            for cell, width, is_left in zip(row, widths, left, strict=True)
-        ).rstrip()
-        for row in cells
-    )
+    return in_columns(cells, left)

@@ -13,11 +13,11 @@ from scipy.linalg import solve_triangular
 from scipy.special import chdtrc, chdtri
 
 from rosenblatt.errors import InvalidArgument, InvalidInput
+from rosenblatt.markup.records import Records, as_frame, as_text
 from rosenblatt.regression.columns import Basis, independent
 from rosenblatt.regression.families import FAMILIES, Family
 from rosenblatt.regression.maximise import Likelihood, Point, maximise, one_thread
 from rosenblatt.regression.observations import Observations, observations
-from rosenblatt.regression.table import Rows, as_frame, as_text
 from rosenblatt.text import listed, short_repr
 
 Array = npt.NDArray[Any]
@@ -56,7 +56,7 @@ class Fit:
     note: str
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> Records:
         """One entry per coefficient: its name, estimate and standard error."""
         columns = (self.names, self.estimates.tolist(), self.standard_errors.tolist())
         keys = ("coefficient", "estimate", "std. error")
@@ -91,7 +91,7 @@ class FirthFit(Fit):
     level: float = field(kw_only=True)
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> Records:
         """One entry per coefficient: its name, estimate, standard error, interval and p-value."""
         ends = (f"{self.level:.4g} lower", f"{self.level:.4g} upper")
         further = zip(self.lower.tolist(), self.upper.tolist(), self.p_values.tolist(), strict=True)

@@ -1,21 +1,18 @@
-"""Estimates of several kinds side by side, and tables as text and as frames."""
+"""Estimates of several kinds side by side."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.errors import InvalidInput, MissingExtra
+from rosenblatt.errors import InvalidInput
+from rosenblatt.markup.records import Records, as_frame, as_html, as_text
 
 if TYPE_CHECKING:
     from rosenblatt.regression.fits import FirthFit, Fit
 
-Rows = list[dict[str, Any]]
-
-DIGITS = 6
 INFINITE = {"+inf": math.inf, "-inf": -math.inf}
 
 
@@ -45,7 +42,7 @@ class EstimateTable:
             )
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> Records:
         """One entry per coefficient: maximum likelihood with its standard error, Firth with interval and p-value.
 
         The estimate by maximum likelihood is a number, which may be infinite, or "+/-inf" or "not identified".
@@ -74,41 +71,4 @@ class EstimateTable:
         return as_text(self.rows, self.note)
 
     def _repr_html_(self) -> str:
-        head, *body = (
-            "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
-            for tag, row in zip(["th", *["td"] * len(self.kinds)], as_cells(self.rows), strict=True)
-        )
-        return (
-            f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in body)}</tbody></table>"
-        )
-
-
-def as_frame(rows: Rows) -> Any:
-    """Return rows of a table as a pandas data frame."""
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingExtra("to_frame needs pandas, which is not installed. Run: pip install pandas") from None
-    return pd.DataFrame(rows)
-
-
-def as_text(rows: Rows, note: str = "") -> str:
-    """Return rows of a table as text, above a note."""
-    cells = as_cells(rows)
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
-    return "\n".join([*lines, *([note] if note else [])])
-
-
-def as_cells(rows: Rows) -> list[list[str]]:
-    """Return the heading and the rows of a table as text."""
-    return [list(rows[0]), *([_shown(value) for value in row.values()] for row in rows)]
-
-
-def _shown(value: Any) -> str:
-    """Return a value as text; missing numbers are empty."""
-    if not isinstance(value, float):
-        return str(value)
-    if math.isinf(value):
-        return "+inf" if value > 0 else "-inf"
-    return "" if math.isnan(value) else f"{value:.{DIGITS}g}"
+        return as_html(self.rows)

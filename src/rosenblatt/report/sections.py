@@ -17,8 +17,8 @@ from rosenblatt.markup.charts import (
     weights_chart,
 )
 from rosenblatt.markup.elements import Markup, facts, table, tag
+from rosenblatt.markup.records import as_html
 from rosenblatt.prover.certificates.describe import picture
-from rosenblatt.regression.table import as_cells
 from rosenblatt.report.findings import Evaluation, Findings
 from rosenblatt.report.models import as_classifier
 from rosenblatt.text import count, rounded_down, rounded_up, short_repr
@@ -244,12 +244,11 @@ def estimates(found: Findings) -> Markup:
     diagnosis = found.diagnosis
     assert diagnosis is not None
     assert diagnosis.table is not None
-    (first, *others), *rows = as_cells(diagnosis.table.rows)
     summary = diagnosis.certificate.coefficients.summary()
     return section(
         "A logistic regression without a penalty",
         tag("p", summary),
-        tag("div", table((f"<{first}", *others), rows), class_="wide"),
+        tag("div", as_html(diagnosis.table.rows), class_="wide"),
         *(tag("p", line, class_="note") for line in diagnosis.table.note.splitlines()),
         tag("p", f"Next: {diagnosis.next_step}"),
         long=True,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.text import count, did_you_mean, short_repr
+from rosenblatt.text import count, did_you_mean, in_columns, short_repr
 from rosenblatt.training.record import Recording, Trial
 
 Array = npt.NDArray[Any]
@@ -137,11 +137,7 @@ def _vector(values: Any) -> str:
 
 
 def _text(columns: list[str], lines: list[list[str]], note: str) -> str:
-    widths = [max(map(len, column)) for column in zip(columns, *lines, strict=True)]
-    rows = [
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in [columns, *lines]
-    ]
-    return "\n".join([row.rstrip() for row in rows] + [note] * bool(note))
+    return "\n".join([in_columns([columns, *lines])] + [note] * bool(note))
 
 
 def _markdown(columns: list[str], lines: list[list[str]], note: str) -> str:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from rosenblatt.errors import MissingExtra
+from rosenblatt.markup import records
 from rosenblatt.markup.charts import sideways_bars
 from rosenblatt.markup.palette import CLASSES
 from rosenblatt.text import SHOWN_ITEMS, between, rounded_down, rounded_up
@@ -296,7 +296,7 @@ class Coefficients(NamedTuple):
     limit: str = "probability of 0 or 1"
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> records.Records:
         """One entry per coefficient, the intercept first: name, estimate, and class if there are several."""
         size = len(self.estimates) // (len(self.classes) - 1)
         names = [*(self.names or (f"x{j}" for j in range(size - 1))), "intercept"]
@@ -309,19 +309,11 @@ class Coefficients(NamedTuple):
 
     def to_frame(self) -> Any:
         """Return the table as a pandas data frame."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra("to_frame needs pandas, which is not installed. Run: pip install pandas") from None
-        return pd.DataFrame(self.rows)
+        return records.as_frame(self.rows)
 
     def __str__(self) -> str:
         """Return the table below a summary."""
-        rows = self.rows
-        table = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
-        return "\n".join([self.summary(), *lines, *([self.note] if self.note else [])])
+        return f"{self.summary()}\n{records.as_text(self.rows, self.note)}"
 
     def summary(self) -> str:
         """Describe the kind of separation, and how many observations it affects."""
@@ -333,9 +325,5 @@ class Coefficients(NamedTuple):
         return f"{self.separation.capitalize()}: the likelihood has no maximum; in the limit {where}."
 
     def _repr_html_(self) -> str:
-        rows = self.rows
-        head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
-        body = "".join(f"<tr>{''.join(f'<td>{escape(str(v))}</td>' for v in row.values())}</tr>" for row in rows)
         note = f"<p>{escape(self.note)}</p>" if self.note else ""
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        return f"<p>{escape(self.summary())}</p>{table}{note}"
+        return f"<p>{escape(self.summary())}</p>{records.as_html(self.rows)}{note}"
