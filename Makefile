@@ -1,9 +1,9 @@
 # `make demo` and `make test` need Python 3.11 or newer, pip and nothing else; the rest is set up in .venv.
 PYTHON ?= python3
 VENV ?= .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: demo test test-all nojit lint site docs tables gallery notebooks bench fuzz clean
+.PHONY: demo test test-all test-oldest nojit lint site docs tables gallery notebooks release bench fuzz clean
 
 demo: $(VENV)/.demo
 	$(BIN)/rosenblatt demo
@@ -15,6 +15,13 @@ test: $(VENV)/.test
 
 test-all: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+# With the oldest dependencies that pyproject.toml allows.
+OLDEST := build/oldest
+test-oldest:
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --requirement tests/oldest.txt . pytest pytest-cov hypothesis pandas polars safetensors
+	$(OLDEST)/bin/python -m pytest tests/laws tests/learners tests/storage tests/cli
 
 # The same loops as plain Python: slow, but every line can be covered and stepped through. The tests of the loops, and
 # those of the rest whose cases are small.
@@ -44,7 +51,8 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md RELEASING.md docs examples src tests benchmarks
+	$(BIN)/codespell *.md .github docs examples src tests tools benchmarks
+	$(BIN)/zizmor --offline --quiet --persona pedantic .github
 	$(NPX) --package=typescript@5.9.3 tsc -p .
 	$(NPX) @biomejs/biome@2.6.6 check --error-on-warnings
 
@@ -89,6 +97,15 @@ fuzz: $(VENV)/.test
 	$(BIN)/python tests/attacks/fuzz_estimates.py 20000 $(SEED)
 	$(BIN)/python tests/attacks/fuzz_claims.py 20000 $(SEED)
 
+# The files of a release in dist, checked; and what an installation brings along, in build/sbom.json.
+release: $(VENV)/.release
+	rm -rf dist build/installed
+	$(BIN)/python -m build
+	$(BIN)/python tools/check_release.py dist
+	$(PYTHON) -m venv --without-pip build/installed
+	$(BIN)/python -m pip --python build/installed install --quiet dist/*.whl
+	$(BIN)/cyclonedx-py environment build/installed --pyproject pyproject.toml --output-reproducible --output-file build/sbom.json
+
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
@@ -118,6 +135,10 @@ $(VENV)/.docs: $(VENV)/.base pyproject.toml
 
 $(VENV)/.lint: $(VENV)/.base pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[plots]" --group lint --group test
+	touch $@
+
+$(VENV)/.release: $(VENV)/.base pyproject.toml
+	$(BIN)/python -m pip install --quiet --group release
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.base pyproject.toml

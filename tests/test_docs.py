@@ -220,6 +220,14 @@ def test_the_page_on_learners_knows_what_each_can_do():
             assert (parameter in model.get_params()) == (answer == "yes"), f"{name}, {parameter}"
 
 
+def test_a_commit_is_checked_by_the_versions_of_make_lint():
+    lint = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["lint"]
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text()
+    for tool in ("ruff", "mypy", "codespell", "zizmor"):
+        revision = re.search(rf"/(?:mirrors-)?{tool}(?:-pre-commit)?\n +rev: v(.+)", hooks)
+        assert f"{tool}=={revision[1]}" in lint
+
+
 def test_training_without_estimators_does_not_load_scikit_learn():
     script = "import sys, rosenblatt; rosenblatt.train([[0], [1]], [0, 1]); print('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout.strip() == "False"

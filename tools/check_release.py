@@ -2,11 +2,12 @@
 
     python -m build && python tools/check_release.py dist
 
-Needs pip and twine; makes an environment in a temporary folder. Installs the wheel alone, fits, runs a command,
-adds the extra `lab` and starts the lab; then unpacks the sdist and runs a sample of its tests against the installed
-wheel.
+Needs pip, build and twine; makes an environment in a temporary folder. Builds both again, and compares the bytes.
+Installs the wheel alone, fits, runs a command, adds the extra `lab` and starts the lab; then unpacks the sdist and runs
+a sample of its tests against the installed wheel.
 """
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -110,6 +111,17 @@ def check_sdist(sdist: Path) -> None:
     print(f"{sdist.name}: {sdist.stat().st_size / 1e6:.2f} MB, {len(names)} files.")
 
 
+def check_reproducible(*paths: Path) -> None:
+    """Check that building again, at another time and in another folder, gives the same bytes."""
+    with tempfile.TemporaryDirectory() as again:
+        subprocess.run([sys.executable, "-m", "build", "--outdir", again, ROOT], check=True, stdout=subprocess.DEVNULL)
+        for path in paths:
+            check(
+                path.read_bytes() == (Path(again) / path.name).read_bytes(), f"{path.name} has other bytes each time."
+            )
+            print(f"{path.name}: sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}, as built again.")
+
+
 def try_elsewhere(wheel: Path, sdist: Path) -> None:
     """Install the wheel in an environment of its own; fit, run a command and a sample of the tests."""
     with tempfile.TemporaryDirectory() as name:
@@ -160,6 +172,7 @@ def main() -> None:
         check(path.exists(), f"{path} is not there. Run: python -m build")
     check_wheel(wheel)
     check_sdist(sdist)
+    check_reproducible(wheel, sdist)
     subprocess.run([sys.executable, "-m", "twine", "check", "--strict", wheel, sdist], check=True)
     try_elsewhere(wheel, sdist)
     print("The release is in order.")

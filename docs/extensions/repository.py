@@ -22,6 +22,7 @@ DOCS = ROOT / "docs"
 PAGES = {
     "README.md": "index.md",
     "CHANGELOG.md": "project/changes.md",
+    "CODE_OF_CONDUCT.md": "project/conduct.md",
     "CONTRIBUTING.md": "project/contributing.md",
     "RELEASING.md": "project/releasing.md",
     "SECURITY.md": "project/security.md",

@@ -354,7 +354,7 @@ class EpochLearner(Watched, Estimator):
             chooses = "_stream" not in self.__dict__ and self.intercept_scaling == "auto"
             self.intercept_scaling_ = first_row_padding(first) if chooses else self._padding()
         settings = self._settings()
-        stream = self._stream or self._make_stream(settings)
+        stream = self._make_stream(settings) if self._stream is None else self._stream
         stream.reconfigure(settings)
         return stream
 
