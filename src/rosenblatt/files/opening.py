@@ -167,7 +167,7 @@ def decide(inputs: Inputs, opening: Opening) -> tuple[Reading, list[FileLayout],
         assert own.decide is not None
         reading = own.decide(Reading(name, opening.features), first, opening)
         notes = own.notes(reading, (inputs.sample(k) for k in range(len(inputs.paths)))) if own.notes else []
-    return _completed(reading, opening), [FileLayout(name)] * len(inputs.paths), notes
+    return completed(reading, opening), [FileLayout(name)] * len(inputs.paths), notes
 
 
 def _decide_table(name: str, inputs: Inputs, opening: Opening) -> tuple[Reading, list[FileLayout], list[str]]:
@@ -196,7 +196,7 @@ def _decide_table(name: str, inputs: Inputs, opening: Opening) -> tuple[Reading,
     layouts = [preview.layout._replace(closed=alike) for preview in previews]
     own = ((formats.ALL[preview.layout.format].notes, preview) for preview in previews)
     of_format = next((found for note, preview in own if note and (found := note(reading, preview))), [])
-    return _completed(reading, opening), layouts, [*tables.index_notes(reading, previews), *of_format, *notes]
+    return completed(reading, opening), layouts, [*tables.index_notes(reading, previews), *of_format, *notes]
 
 
 def _preview(sample: Sample, name: str, opening: Opening, known: Collection[str]) -> Preview:
@@ -210,7 +210,7 @@ def _preview(sample: Sample, name: str, opening: Opening, known: Collection[str]
     return preview(sample, name, header, known)
 
 
-def _completed(reading: Reading, opening: Opening) -> Reading:
+def completed(reading: Reading, opening: Opening) -> Reading:
     """Return the reading with the options that content alone does not decide."""
     if opening.reading is not None:
         return reading

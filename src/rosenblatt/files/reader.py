@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,17 @@ class RowReader:
     @property
     def parser(self) -> Parser:
         """The parser of lines of the format, whose labels are ignored."""
-        parser: Parser = formats.ALL[self.reading.format].parser(self.reading, "optional", False, None)
-        return parser
+        return _parser_of(self.reading)
 
     @property
     def n_features(self) -> int:
         """Number of columns of the rows."""
         return self.parser.n_features
+
+    @property
+    def learns(self) -> bool:
+        """Whether rows depend on those before them: by new names, or by the scaling."""
+        return self.moments is not None or self.reading.features.dictionary
 
     def table(self, X: Any, *, learn: bool = False) -> Table:
         """Return the rows of X.
@@ -84,6 +89,11 @@ class RowReader:
             self.names = dictionary.names()
         return table
 
+    def labels(self, lines: Sequence[Any]) -> tuple[list[Any], list[float] | None]:
+        """Return the label on each line of the format, NaN or empty where there is none, and the weights, if any."""
+        parsed = self._lines(lines)
+        return parsed.label.tolist(), None if parsed.weight is None else parsed.weight.tolist()
+
     def named_rows(self, X: Any) -> tuple[Table, NamedRows]:
         """Return the rows of X, and the names of their features."""
         reading, exact = self.reading, self
@@ -103,7 +113,7 @@ class RowReader:
         first = X[0] if isinstance(X, list | tuple) and X else None
         if isinstance(first, Mapping):
             return self._objects(X)
-        if isinstance(first, str | bytes) or getattr(getattr(X, "dtype", None), "kind", "") in "US":
+        if isinstance(first, str | bytes) or getattr(getattr(X, "dtype", None), "kind", None) in ("U", "S"):
             return self._lines(X)
         if formats.ALL[self.reading.format].numbered:
             return self._matrix(X)
@@ -147,7 +157,7 @@ class RowReader:
                 f"X has columns, but the model was trained on {self.reading.format}. Pass a list of "
                 f"{'texts' if self.reading.format == 'text' else 'its lines'}."
             )
-        parser = JsonParser(self.reading, "none", False, FileLayout("jsonl", named=True))
+        parser = _parser_of_objects(self.reading)
         typed = formats.ALL[self.reading.format].typed
         return parser.objects({str(name): _cell(value, typed) for name, value in row.items()} for row in rows)
 
@@ -171,6 +181,20 @@ class RowReader:
             empty = sorted(set(every.tolist()).difference(parsed.line.tolist()))
             raise InvalidInput(f"X, row {empty[0] if empty else 0}: the line is empty. Leave it out.")
         return parsed
+
+
+# Parsers keep nothing of what they parse, and to make one takes as long as to parse a row.
+@lru_cache
+def _parser_of(reading: Reading) -> Parser:
+    """Return the parser of the lines of a format."""
+    parser: Parser = formats.ALL[reading.format].parser(reading, "optional", False, None)
+    return parser
+
+
+@lru_cache
+def _parser_of_objects(reading: Reading) -> JsonParser:
+    """Return the parser of rows with names."""
+    return JsonParser(reading, "none", False, FileLayout("jsonl", named=True))
 
 
 def _values(column: Any) -> list[Any]:

@@ -10,11 +10,14 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.labels import as_weights
+from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.names import NO_NAMES, KeptNames
 from rosenblatt.files.options import Reading
 from rosenblatt.files.reader import RowReader
 from rosenblatt.files.tables import Moments
+from rosenblatt.learners.base import all_or_nothing
 from rosenblatt.storage.checks import check_array, check_record, entries
 from rosenblatt.storage.registry import Fault, expect
 from rosenblatt.text import count
@@ -22,11 +25,13 @@ from rosenblatt.training.calibration import Sigmoids
 from rosenblatt.training.chunked import OpenPass, Start
 from rosenblatt.training.explanation import Explanation, explain_rows
 from rosenblatt.training.model import LinearModel
+from rosenblatt.training.stream import NO_CLASSES, Stream
 
 Array = npt.NDArray[Any]
 
 # Figures of a record that add up, and lists with an entry for each epoch.
 _SUMS, _LISTS = ("rows", "epochs", "trials", "updates"), ("mistakes", "losses")
+PLAIN = (bool, int, float, str)  # values that a record can hold
 
 
 def added(before: dict[str, Any] | None, record: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +102,27 @@ class FileModel:
         # The record, the pass that further files can continue, and the record before it.
         self._training, self._opened, self._before = training, opened, before
         self._predictor: tuple[Any, LinearModel] = (None, None)  # type: ignore[assignment]
-        self._recorded = learner._stream.trials, learner._stream.mistakes
+        stream = learner._stream
+        self._recorded = (0, 0) if stream is None else (stream.trials, stream.mistakes)
+
+    @classmethod
+    def begin(cls, name: str, learner: Any, reading: Reading) -> Self:
+        """Return a model that has learned nothing yet, for rows that are read in this way.
+
+        Parameters
+        ----------
+        name : str
+            Name of the learner, as `rosenblatt train` has it.
+        learner : estimator
+        reading : Reading
+        """
+        parameters = {name: getattr(learner, name) for name in learner.declared}
+        plain = {name: value for name, value in parameters.items() if value is None or isinstance(value, PLAIN)}
+        record: dict[str, Any] = dict.fromkeys((*_SUMS, "kept"), 0) | {name: [] for name in (*_LISTS, "errors")}
+        reader = RowReader(reading)
+        if reading.features.standardise:
+            reader.moments = reader.parser.scaler(None).moments()
+        return cls(learner, reader, {"learner": name, "parameters": plain, **record})
 
     def __repr__(self) -> str:
         """Return the model in a line."""
@@ -107,13 +132,16 @@ class FileModel:
     @property
     def classes_(self) -> Array:
         """The labels, sorted; empty for a regression."""
-        classes: Array = self.learner._stream.classes
+        stream = self.learner._stream
+        classes: Array = NO_CLASSES if stream is None else stream.classes
         return classes
 
     @property
     def training(self) -> dict[str, Any]:
         """The record of the training, rows that were learned in Python included."""
         stream = self.learner._stream
+        if stream is None:
+            return self._training
         trials, mistakes = stream.trials - self._recorded[0], stream.mistakes - self._recorded[1]
         if not trials:
             return self._training
@@ -136,6 +164,8 @@ class FileModel:
 
     def _weights(self) -> LinearModel:
         """Return the weights that predict, in the memory order that they have in a file: sums depend on it."""
+        if self.learner._stream is None:
+            raise InvalidInput("The model has not learned any row yet. Learn one first.")
         model: LinearModel = self.learner._stream.model()
         if self._predictor[0] is not model:
             self._predictor = model, replace(model, W=np.ascontiguousarray(model.W))
@@ -232,6 +262,49 @@ class FileModel:
         self.reader = reader
         return self
 
+    def predict_then_learn(self, X: Any, y: Any, sample_weight: Any = None) -> list[Any]:
+        """Predict each row by what was learned from those before it, and then learn from it.
+
+        The same as `predict_one` and `partial_fit` for one row after the other, with less work around it. If a row is
+        rejected, nothing is learned.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `partial_fit`
+
+        Returns
+        -------
+        list
+            A prediction for each row: its class, or its number in a regression; None while nothing was learned.
+        """
+        reader = replace(self.reader)
+        rows = list(X)
+        labels, weight = self._labels(y), as_weights(sample_weight, len(rows))
+        # Names and scaling are those of the rows before; if there are any, rows are made one by one.
+        parts = [slice(i, i + 1) for i in range(len(rows))] if reader.learns else [slice(None)]
+        predictions: list[Any] = []
+        with all_or_nothing(self.learner):
+            for part in parts:
+                before = reader.table(rows[part]) if reader.learns else None
+                table = reader.table(rows[part], learn=True)
+                predictions += self._predict_then_learn(table, before, labels[part], weight[part])
+        self.reader = reader
+        return predictions
+
+    def _predict_then_learn(self, table: Table, before: Table | None, y: Array, weight: Array) -> list[Any]:
+        """Predict and learn rows; `before` is their table by what was known before them, if that is another."""
+        learner, first = self.learner, []
+        if learner._stream is None:  # the first row of all decides what depends on sizes
+            one = np.arange(1)
+            learner.partial_fit(table.take(one).matrix(), y[:1], sample_weight=weight[:1] if weight.size else None)
+            if table.shape[0] == 1:
+                return [None]
+            table, first, y, weight = table.take(np.arange(1, table.shape[0])), [None], y[1:], weight[1:]
+        stream: Stream = learner._stream
+        if stream.outdated:
+            learner._going_on()
+        return first + stream.predict_then_learn(table, y, weight, before)
+
     def learn_one(self, x: Any, y: Any) -> bool:
         """Learn from one row; return whether it was a mistake.
 
@@ -240,7 +313,8 @@ class FileModel:
         x : as in `predict_one`
         y : label, or number in a regression
         """
-        before = self.learner._stream.mistakes
+        stream = self.learner._stream
+        before = 0 if stream is None else stream.mistakes
         self.partial_fit([_row(x)], [y])
         return bool(self.learner._stream.mistakes > before)
 

@@ -605,20 +605,23 @@ class Stream:
             return None
         return labels[value > 0.0 if len(labels) == 2 else int(value)] if labels else value
 
-    def predict_then_learn(self, table: Table, y: Array, weight: Array) -> list[Any]:
+    def predict_then_learn(self, table: Table, y: Array, weight: Array, before: Table | None = None) -> list[Any]:
         """Return the prediction of each row before it is learned; None for the first row of the stream.
 
-        The same as `predict_one` and `learn_one` for each row, without converting rows one by one.
+        The same as `predict_one` and `learn_one` for each row, without converting rows one by one. `before` has the
+        rows as they are to be predicted, if they are learned otherwise.
         """
         predictions: list[Any] = []
         rows: list[TableRow] = []
+        asked: list[TableRow] = []
         for i, label in enumerate(y.tolist()):
             predicted = None
             if self.state is not None:
                 rows = rows or list(self.table_rows(table))
-                predicted = self.predict_one(rows[i])
+                asked = asked or (rows if before is None else list(self.table_rows(before)))
+                predicted = self.predict_one(asked[i])
                 if predicted is None:
-                    predicted = self._predict_table(table.take(np.array([i])))
+                    predicted = self._predict_table((table if before is None else before).take(np.array([i])))
             predictions.append(predicted)
             # By themselves: the first row, one of a new class, one with a weight.
             if not rows or weight.size or self.learn_known(rows[i], label) is None:
