@@ -60,12 +60,8 @@ class Beside:
             self.discard()
             raise
         self.file.close()  # and release its lock, now that the file cannot be taken for an abandoned one
-        if self.lasting and hasattr(os, "O_DIRECTORY"):  # the new name must reach the disk too
-            folder = os.open(self.target.parent, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        if self.lasting:
+            flush_folder(self.target.parent)
 
     def discard(self) -> None:
         """Remove the file."""
@@ -82,6 +78,16 @@ class Beside:
             self.finish()
         else:
             self.discard()
+
+
+def flush_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on disk, where folders can be flushed."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def replace_file(target: Path, parts: Iterable[Any]) -> None:

@@ -154,11 +154,16 @@ class Journal:
         self._write([_line(b"wrote " + digest.encode())])
 
     def _write(self, lines: Any) -> None:
-        content = memoryview(b"".join(lines))
+        content = b"".join(lines)
+        rest = memoryview(content)
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+            os.fsync(self._file)
+        except OSError:
+            os.ftruncate(self._file, self.size)  # what was refused must not come back
+            raise
         self.size += len(content)
-        while content:
-            content = content[os.write(self._file, content) :]
-        os.fsync(self._file)
 
     def restart(self, model: str) -> None:
         """Drop all rows: the model with this digest has them."""
