@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.cli.training import trainable
 from rosenblatt.data.table import as_table
 from rosenblatt.files.chunks import Chunk, Position
+from rosenblatt.learners import trainable
 from rosenblatt.training.chunked import ChunkedJob
 from rosenblatt.training.plan import Plan
 

@@ -11,11 +11,11 @@ import pytest
 
 import rosenblatt
 from commands import command, mixed_rows, run, svmlight, write_rows
-from rosenblatt.cli.training import trainable
 from rosenblatt.datasets import load_svmlight
 from rosenblatt.files.opening import open_source
 from rosenblatt.files.options import FeatureOptions
 from rosenblatt.files.tables import Moments
+from rosenblatt.learners import trainable
 
 NO_ROWS = Moments((0.0, 0.0), (0.0, 0.0), (0.0, 0.0))  # of the columns age and pay
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")

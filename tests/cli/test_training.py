@@ -3,7 +3,8 @@
 import pytest
 
 from commands import run
-from rosenblatt.cli.training import WITHOUT_OPTION, Interruption, trainable, value_of
+from rosenblatt.cli.training import WITHOUT_OPTION, Interruption, value_of
+from rosenblatt.learners import trainable
 
 
 def test_every_parameter_of_every_member_has_an_option_or_a_reason():

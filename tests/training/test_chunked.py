@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from chunk_source import MemorySource, job_of, rows
-from rosenblatt.cli.training import trainable
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners import trainable
 from rosenblatt.training.chunked import learn_chunks
 from rosenblatt.training.stopping import Stop
 

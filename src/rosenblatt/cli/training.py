@@ -14,7 +14,7 @@ import numpy as np
 
 from rosenblatt.cli.options import Decorator, SectionOption, named_learner, option, plain, reject_options, together
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners import family
+from rosenblatt.learners import trainable
 from rosenblatt.learners.parameters import Parameter
 from rosenblatt.learners.soft_margin import RATES_BY_TRIAL
 from rosenblatt.text import listed
@@ -35,12 +35,6 @@ WITHOUT_OPTION = (
 # Options that a further run of a model may change.
 OF_A_RUN = ("max_iter", "shuffle", "tol", "n_iter_no_change", "keep", "max_seconds", "random_state", "n_jobs")
 learner_option, training_option = partial(option, section="Learner"), partial(option, section="Training")
-
-
-@cache
-def trainable() -> dict[str, Any]:
-    """Return the classes of the learners that files can train, by their names for --learner."""
-    return {cls.facts.command: cls for cls in family() if cls.facts.command}
 
 
 @cache

@@ -53,3 +53,9 @@ def family() -> list[Any]:
     """Return the learners as lists show them: in the order of their publication, and transformers last."""
     known = [cls for cls in ALL.values() if cls.facts is not None]
     return sorted(known, key=lambda cls: (hasattr(cls, "transform"), cls.facts.published, cls.__name__))
+
+
+@cache
+def trainable() -> dict[str, Any]:
+    """Return the learners that files can train, by their names for the command line."""
+    return {cls.facts.command: cls for cls in family() if cls.facts.command}
