@@ -28,6 +28,7 @@ COMMANDS = {
     "verify": ("proofs", "Check a proof."),
     "trace": ("trace", "Show every trial of the perceptron on a small data file."),
     "convert": ("convert", "Convert data files to another format."),
+    "serve": ("serve", "Serve models that predict and learn over HTTP, and lose nothing."),
     "lab": ("lab", "Explore learning in a browser: draw points, step through every trial."),
     "demo": ("main", "Watch a perceptron learn: a short report and a picture."),
     "completion": ("main", "Print the completion script for a shell."),
