@@ -302,16 +302,19 @@ def _reading(new: NewModel, format: str, labels: str, rows: Sequence[X]) -> Read
         raise InvalidInput(f"columns has no effect: rows of {format} have no columns. Leave it out.")
     if own.kind == "table" and not own.ragged and not columns:
         raise InvalidInput(f'columns is missing: {format} needs it, as in "columns": {{"age": "number"}}.')
-    if own.ragged:  # else texts would be categories, of which a sentence is hardly ever the same again
-        columns |= {name: "text" for name in _texts(rows) if name not in columns}
-    header = own.kind == "table"
+    kinds = {*columns.values()} - {"label", "weight", "skip"}
+    if own.ragged:
+        found = _kinds(rows)
+        # Else texts would be categories, of which a sentence is hardly ever the same again.
+        columns |= {name: "text" for name, kind in found.items() if kind == "text" and name not in columns}
+        kinds |= {columns.get(name, kind) for name, kind in found.items()}
     reading = Reading(
         format,
         features,
         labels,
-        header=header and not own.typed,
+        header=own.kind == "table" and not own.typed,
         columns=tuple(Column(name, kind) for name, kind in columns.items()),
-        normalise=format == "text" or (bool(columns) and {*columns.values()} - {"label", "weight", "skip"} == {"text"}),
+        normalise=format == "text" or kinds == {"text"},
     )
     made = completed(reading, Opening(learns=True, features=features))
     parser = own.parser(made, "optional", False, None)
@@ -322,14 +325,13 @@ def _reading(new: NewModel, format: str, labels: str, rows: Sequence[X]) -> Read
     return made
 
 
-def _texts(rows: Sequence[X]) -> list[str]:
-    """Return the names whose values in the first rows are texts of several words."""
+def _kinds(rows: Sequence[X]) -> dict[str, str]:
+    """Return the kind of each name in the first rows: a text has several words."""
     found: dict[str, list[str | float | None]] = {}
     for row in rows:
         for name, value in row.items() if isinstance(row, dict) else ():
-            if isinstance(value, str):
-                found.setdefault(name, []).append(value)
-    return [name for name, values in found.items() if kind_of(values) == "text"]
+            found.setdefault(name, []).append(value if isinstance(value, str) else 0.0)
+    return {name: kind_of(values) for name, values in found.items()}
 
 
 def check(new: NewModel) -> None:

@@ -148,7 +148,7 @@ class Store:
         for name in os.listdir(self.folder):
             if match := JOURNAL.fullmatch(name):
                 path = self._snapshot(int(match[1]))
-                status = os.stat(path if path.exists() else self.folder / name)
+                status = os.stat(path if path.exists() else self.folder / SETTINGS)
                 found.append(Snapshot(int(match[1]), status.st_mtime, status.st_size))
         return sorted(found)
 
