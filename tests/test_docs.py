@@ -129,7 +129,11 @@ def assert_prints(shown, printed, command):
 
 @pytest.mark.long
 @pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="minutes long without compilation")
-@pages
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.name != "serving.md"],  # tests/serving/test_how_to.py starts its service
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_commands_on_the_pages_run_and_print_what_is_shown(page, files_of_the_pages, monkeypatch):
     monkeypatch.chdir(files_of_the_pages)
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
