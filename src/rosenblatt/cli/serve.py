@@ -58,11 +58,12 @@ def serve(
         return
     try:
         import uvicorn
+
+        from rosenblatt.serving.app import check_host, create_app
+        from rosenblatt.serving.service import Service
+        from rosenblatt.serving.tokens import Tokens
     except ImportError as error:
-        raise MissingExtra(f'The service needs uvicorn ({error}). Run: pip install "rosenblatt[serve]"') from None
-    from rosenblatt.serving.app import check_host, create_app
-    from rosenblatt.serving.service import Service
-    from rosenblatt.serving.tokens import Tokens
+        raise MissingExtra(f'The service needs more packages ({error}). Run: pip install "rosenblatt[serve]"') from None
 
     tokens = None if token_file is None else Tokens(token_file)
     check_host(host, tokens)

@@ -13,13 +13,21 @@ from urllib.parse import urlsplit
 
 import msgspec
 import numpy as np
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from rosenblatt.errors import InvalidInput, MissingExtra, RosenblattError
+from rosenblatt.errors import InvalidInput, RosenblattError
 from rosenblatt.serving import pages
 from rosenblatt.serving.learner import plain
 from rosenblatt.serving.model import Change, Keep, Learn, LearnLate, Rollback, ServedModel, digest_of
 from rosenblatt.serving.openapi import document
 from rosenblatt.serving.problems import Problem
+from rosenblatt.serving.prometheus import Metrics
 from rosenblatt.serving.requests import (
     ARROW,
     LINES,
@@ -38,19 +46,6 @@ from rosenblatt.serving.requests import (
 from rosenblatt.serving.service import Service
 from rosenblatt.serving.tokens import Tokens
 from rosenblatt.serving.writer import Writer
-
-try:
-    from starlette.applications import Starlette
-    from starlette.datastructures import Headers
-    from starlette.middleware import Middleware
-    from starlette.requests import ClientDisconnect, Request
-    from starlette.responses import Response
-    from starlette.routing import Route
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from rosenblatt.serving.prometheus import Metrics
-except ImportError as error:
-    raise MissingExtra(f'The service needs more packages ({error}). Run: pip install "rosenblatt[serve]"') from None
 
 MAX_BODY, MAX_FILE = 1 << 20, 1 << 26  # bytes of a request, and of a model file
 MAX_HELD = 1 << 28  # bytes of all requests in memory
@@ -269,7 +264,7 @@ class Api:
     async def predict(self, request: Request) -> Response:
         """Predict rows; keep those with an id."""
         writer, media = self._writer(request), media_type(request)
-        scored = request.query_params.get("scores", "false") in ("true", "1", "")
+        asked = [name for name in ("scores", "probabilities") if request.query_params.get(name) == "true"]
         async with self.bodies.of(request) as body:
             rows: list[Any]
             if media in LINES:
@@ -280,7 +275,7 @@ class Api:
                 rows = rows_in(body, media, RowToPredict)
             rows = check_rows(rows)
             X = [row.x for row in rows]
-            scores = await writer.use(lambda model: scores_of(model, X), "scores", len(X)) if scored else None
+            more = {name: await writer.use(FIGURES[name](X), name, len(X)) for name in asked}
             if any(row.id is not None for row in rows):
                 if self._lacks(request, "learn"):
                     raise Problem("no-scope", "To keep rows for their labels the token needs the scope learn.")
@@ -291,8 +286,7 @@ class Api:
         for number, row in enumerate(rows):
             if row.id is not None:
                 predictions[number]["id"] = row.id
-            if scores is not None:
-                predictions[number]["scores"] = scores[number]
+            predictions[number] |= {name: figures[number] for name, figures in more.items()}
         return answer({"seq": found["seq"], "predictions": predictions})
 
     async def labels(self, request: Request) -> Response:
@@ -467,14 +461,20 @@ def predicted(model: ServedModel, X: list[Any]) -> dict[str, Any]:
     return {"seq": model.state.seq, "predictions": model.known.predict(X)}
 
 
-def scores_of(model: ServedModel, X: list[Any]) -> list[Any]:
-    """Return the scores of each row: by class, or one of two classes, positive for the second."""
-    learner = model.known
-    found = np.asarray(learner.scores(X))
+def by_class(model: ServedModel, figures: Any) -> list[Any]:
+    """Return figures of each row, by class; one score of two classes as it is, positive for the second."""
+    found = np.asarray(figures)
     if found.ndim == 1:
         return [_finite(score) for score in found.tolist()]
-    names = [str(label) for label in learner.classes]
+    names = [str(label) for label in model.known.classes]
     return [_finite(dict(zip(names, row, strict=True))) for row in found.tolist()]
+
+
+# What a prediction has more, if the request asks for it.
+FIGURES: dict[str, Callable[[list[Any]], Callable[[ServedModel], list[Any]]]] = {
+    "scores": lambda X: lambda model: by_class(model, model.known.scores(X)),
+    "probabilities": lambda X: lambda model: by_class(model, model.known.probabilities(X)),
+}
 
 
 def _finite(value: Any) -> Any:

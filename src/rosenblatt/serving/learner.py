@@ -58,6 +58,9 @@ class Learner(Protocol):
     def scores(self, X: Sequence[X]) -> Any:
         """Return the scores of each row, as `decision_function` does."""
 
+    def probabilities(self, X: Sequence[X]) -> Any:
+        """Return the probability of each class for each row, if the model has them."""
+
     def learn(self, X: Sequence[X], y: Sequence[Any], weight: Sequence[float] | None) -> list[Any]:
         """Predict each row, then learn from it; all rows or none. None stands for no prediction."""
 
@@ -117,6 +120,10 @@ class OfRows:
         """Return the scores of each row."""
         return self.model.decision_function(self._checked(X))
 
+    def probabilities(self, X: Sequence[X]) -> Any:
+        """Return the probability of each class for each row."""
+        return self.model.predict_proba(self._checked(X))
+
     def learn(self, X: Sequence[X], y: Sequence[Any], weight: Sequence[float] | None) -> list[Any]:
         """Predict each row, then learn from it."""
         return [plain(label) for label in self.model.predict_then_learn(self._checked(X), y, weight)]
@@ -173,9 +180,18 @@ class OfNumbers:
 
     def scores(self, X: Sequence[X]) -> Any:
         """Return the scores of each row."""
+        return self._asked("decision_function", "scores", X)
+
+    def probabilities(self, X: Sequence[X]) -> Any:
+        """Return the probability of each class for each row."""
+        return self._asked("predict_proba", "probabilities", X)
+
+    def _asked(self, method: str, figures: str, X: Sequence[X]) -> Any:
+        if not hasattr(type(self.estimator), method):
+            raise InvalidInput(f"This model has no {figures}. Leave them out.")
         if {type(row) for row in X} == {dict}:
-            raise InvalidInput("Scores are for rows that are lists. Send lists, or leave ?scores out.")
-        return self.estimator.decision_function(as_numbers(X))
+            raise InvalidInput(f"The {figures} are for rows that are lists. Send lists, or leave them out.")
+        return getattr(self.estimator, method)(as_numbers(X))
 
     def learn(self, X: Sequence[X], y: Sequence[Any], weight: Sequence[float] | None) -> list[Any]:
         """Predict each row, then learn from it."""

@@ -88,7 +88,9 @@ def document() -> dict[str, Any]:
     create = _body(NewModel, several=False, required=False)
     create["content"]["application/octet-stream"] = {"schema": {"type": "string", "format": "binary"}}
     label = _query("label", "The column of an Arrow stream that has the labels.", {"type": "string"})
-    scores = _query("scores", "Whether to answer with scores, too.", {"type": "string", "enum": ["true", "false"]})
+    switch = {"type": "string", "enum": ["true", "false"]}
+    scores = _query("scores", "Whether to answer with scores, too.", switch)
+    chances = _query("probabilities", "Whether to answer with the probability of each class, too.", switch)
     model, v2, gone = "/v1/models/{model}", "/v2/models/{model}", (404,)
     paths: dict[str, dict[str, Any]] = {
         "/": {"get": _operation("The status page.", media="text/html")},
@@ -108,7 +110,9 @@ def document() -> dict[str, Any]:
             "post": _operation("Learn rows, all of them or none.", NAME, KEY, label, body=learn, refused=gone)
         },
         f"{model}/predict": {
-            "post": _operation("Predict rows; keep those with an id.", NAME, scores, body=predict, refused=gone)
+            "post": _operation(
+                "Predict rows; keep those with an id.", NAME, scores, chances, body=predict, refused=gone
+            )
         },
         f"{model}/labels": {
             "post": _operation(
