@@ -1,5 +1,7 @@
 """Models of data files in Python: read as the command reads, predict as it prints, learn as it learns."""
 
+from io import BytesIO
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,10 +9,11 @@ import pytest
 
 from attacks.forge import content, join, split
 from commands import mails, mixed_rows, run, svmlight, write_rows
-from rosenblatt import FileModel, load, load_linear
+from rosenblatt import AROW, AveragedPerceptron, FileModel, load, load_linear
 from rosenblatt.cli.options import plain
 from rosenblatt.datasets import load_svmlight
 from rosenblatt.errors import InvalidInput, NotAvailable
+from rosenblatt.files.options import Column, FeatureOptions, Reading
 
 
 @pytest.fixture(scope="module")
@@ -226,3 +229,66 @@ def test_a_forged_model_of_files_is_refused(folder):
         with pytest.raises(InvalidInput, match="cannot be loaded"):
             load(join(header, tensors, model=forged))
     assert type(load(whole)) is FileModel
+
+
+READINGS = {
+    "jsonl": Reading("jsonl", FeatureOptions(bits=8, standardise=False), "text", columns=(Column("text", "text"),)),
+    "dictionary": Reading("jsonl", FeatureOptions(bits=6, dictionary=True, standardise=False), "text"),
+    "scaled": Reading(
+        "csv",
+        FeatureOptions(bits=8, standardise=True),
+        "text",
+        header=True,
+        columns=(Column("age", "number"), Column("city", "category")),
+    ),
+}
+
+
+@pytest.mark.parametrize("learner", [AROW, AveragedPerceptron])
+@pytest.mark.parametrize("reading", READINGS.values(), ids=READINGS)
+def test_predicting_before_learning_is_one_row_after_the_other(reading, learner):
+    given = mixed_rows(60, 1)
+    names = [column.name for column in reading.columns if reading.format == "csv"] or ["age", "city", "text"]
+    rows = [{name: row[name] for name in names if row[name] is not None} for row in given]
+    labels = [row["label"] for row in given]
+    weights = [1.0, 2.0] * (len(rows) // 2)
+    together, single = (FileModel.begin("x", learner(), reading) for _ in range(2))
+    found = together.predict_then_learn(rows[:1], labels[:1], weights[:1])
+    found += together.predict_then_learn(rows[1:], labels[1:], weights[1:])
+    expected = [None]
+    for k, (row, label, weight) in enumerate(zip(rows, labels, weights, strict=True)):
+        if k:
+            expected.append(single.predict_one(row))
+        single.partial_fit([row], [label], [weight])
+    assert found == expected
+    np.testing.assert_array_equal(together.linear().W, single.linear().W)
+    assert load(saved(together)).predict(rows).tolist() == single.predict(rows).tolist()
+    assert together.training["rows"] == len(rows)
+
+
+def saved(model):
+    buffer = BytesIO()
+    model.save(buffer)
+    return buffer.getvalue()
+
+
+def test_a_model_that_begins_empty_says_so_and_learns_all_rows_or_none():
+    model = FileModel.begin("arow", AROW(), READINGS["dictionary"])
+    assert model.classes_.size == 0
+    with pytest.raises(InvalidInput, match="has not learned any row yet"):
+        model.predict_one({"a": 1})
+    with pytest.raises(InvalidInput, match="not a string"):
+        model.predict_then_learn([{"a": 1}, {"b": 2}], ["x", 3])
+    assert model.classes_.size == 0
+    assert model.learn_one({"a": 1}, "x") in (True, False)
+    before = saved(model)
+    with pytest.raises(InvalidInput, match="finite"):
+        model.predict_then_learn([{"c": 1}, {"a": float("inf")}], ["y", "x"])
+    assert saved(model) == before
+
+
+def test_lists_are_rows_of_numbers_and_no_lines():
+    """The kind of an array without a dtype is "", which is in "US"."""
+    model = FileModel.begin("arow", AROW(), Reading("svmlight", FeatureOptions(bits=4, standardise=False), "text"))
+    model.partial_fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
+    assert model.predict([[1, 0], [0, 2]]).tolist() == ["a", "b"]

@@ -124,3 +124,25 @@ def test_one_process_at_a_time_has_a_journal(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "in use by another process" in done.stderr
     journal.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the limit on the size of a file is that of Unix")
+def test_what_a_full_disk_refused_does_not_come_back(tmp_path):
+    """A limit on the size of files is a disk that is full, for one process."""
+    code = f"""
+import resource, signal
+from rosenblatt.storage.journal import Journal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+journal = Journal({str(tmp_path / "j")!r}, {MODEL!r})
+journal.append([b"kept"])
+resource.setrlimit(resource.RLIMIT_FSIZE, (journal.size + 60, resource.RLIM_INFINITY))
+try:
+    journal.append([b"short", b"x" * 100])
+    raise SystemExit("there was room")
+except OSError:
+    pass
+assert (journal.path.stat().st_size) == journal.size
+journal.append([b"after"])
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert rows_of(tmp_path / "j") == [b"kept", b"after"]
