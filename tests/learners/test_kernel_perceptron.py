@@ -413,6 +413,131 @@ def test_one_row_is_predicted_and_learned_like_a_block_of_one(kind, options):
     assert one.dual_coef_.tolist() == block.dual_coef_.tolist()
 
 
+class Graph:
+    """A graph that has a length and items, as those of networkx do."""
+
+    def __init__(self, *edges):
+        self.adjacent = {v: [] for edge in edges for v in edge}
+        for a, b in edges:
+            self.adjacent[a].append(b)
+            self.adjacent[b].append(a)
+
+    def __len__(self):
+        return len(self.adjacent)
+
+    def __getitem__(self, v):
+        return self.adjacent[v]
+
+    @property
+    def degrees(self):
+        return np.bincount([len(others) for others in self.adjacent.values()], minlength=4)
+
+
+def common_degrees(a, b):
+    return float(a.degrees @ b.degrees)
+
+
+CYCLES = [Graph((0, 1), (1, 2), (2, 0)), Graph((0, 1), (1, 2), (2, 3), (3, 0))]
+STARS = [Graph((0, 1), (0, 2), (0, 3)), Graph((0, 1))]
+
+
+@pytest.mark.parametrize("options", [{}, {"budget": 3}, {"budget": 3, "budget_rule": "random"}], ids=str)
+def test_objects_that_look_like_lists_are_learned_one_at_a_time(options):
+    graphs, y = [*CYCLES, *STARS], ["cycle", "cycle", "star", "star"]
+    whole = KernelPerceptron(kernel=common_degrees, **options).partial_fit(graphs, y)
+    one = KernelPerceptron(kernel=common_degrees, **options)
+    for graph, label in zip(graphs, y, strict=True):
+        one.learn_one(graph, label)
+    assert one.dual_coef_.tolist() == whole.dual_coef_.tolist()
+    for graph, label in zip(graphs, whole.predict(graphs), strict=True):
+        assert one.predict_one(graph) == label
+        assert one.explain(graph).sums == whole.explain(graph).sums
+    assert KernelPerceptron(kernel=common_degrees).fit(CYCLES[:1] + STARS[:1], y[1:3]).support_vectors_.ndim == 1
+
+
+def test_objects_may_be_matrices_and_sequences_of_any_length():
+    def trace(A, B):
+        return float(np.trace(A) * np.trace(B))
+
+    matrices = [np.eye(2), -np.eye(2), 2 * np.eye(2)]
+    model = KernelPerceptron(kernel=trace).fit(matrices, [1, 0, 1])
+    assert [model.predict_one(A) for A in matrices] == [1, 0, 1]
+    assert [trace(np.eye(2), matrices[one.row]) for one in model.explain(np.eye(2)).sums[0].contributions] == [-4.0]
+
+    def lengths(s, t):
+        return float((len(s) - 2.5) * (len(t) - 2.5))
+
+    sequences = [[1, 2], [1, 2, 3], [5, 6], [7, 8, 9]]
+    model = KernelPerceptron(kernel=lengths).fit(sequences, [0, 1, 0, 1])
+    assert model.predict(sequences[::2]).tolist() == [0, 0]  # of equal lengths, but not rows of numbers
+    assert model.predict_one([4, 4, 4]) == 1
+
+
+@pytest.mark.parametrize("options", [{}, {"budget": 6}, {"budget": 6, "budget_rule": "random"}], ids=str)
+@pytest.mark.parametrize(
+    ("kernel", "as_row"),  # for a function a dict may be any object
+    [
+        ("rbf", lambda frame, i: frame.iloc[i]),
+        ("rbf", lambda frame, i: frame.iloc[i].to_dict()),
+        (pairwise.rbf_kernel, lambda frame, i: frame.iloc[i]),
+    ],
+    ids=["row", "dict", "function"],
+)
+def test_a_row_of_a_data_frame_goes_by_its_names(kernel, options, as_row):
+    pandas = pytest.importorskip("pandas")
+    rows = np.random.default_rng(0).integers(-3, 4, (40, 3)).astype(float)
+    y = np.where(rows[:, 0] * rows[:, 1] > 0, "same", "other")
+    frame = pandas.DataFrame(rows, columns=["a", "b", "c"])
+    turned = frame[["c", "a", "b"]]
+    whole = KernelPerceptron(kernel=kernel, gamma=0.5, **options).partial_fit(frame, y)
+    one = KernelPerceptron(kernel=kernel, gamma=0.5, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for i in range(40):
+            one.learn_one(as_row(frame if i == 0 else turned, i), y[i])
+        np.testing.assert_allclose(one.dual_coef_, whole.dual_coef_, rtol=1e-9)
+        assert one.feature_names_in_.tolist() == ["a", "b", "c"]
+        assert [one.predict_one(as_row(turned, i)) for i in range(40)] == whole.predict(frame).tolist()
+        assert whole.predict_one(frame.iloc[[3]]) == whole.predict_one(
+            {"a": rows[3, 0], "b": rows[3, 1], "c": rows[3, 2]}
+        )
+        assert one.explain(as_row(turned, 0)).sums == one.explain(frame.iloc[[0]]).sums
+    for wrong, message in (
+        ({"a": 1.0, "z": 2.0}, "does not have: 'z'"),
+        ({"a": "one"}, "not a number"),
+        (frame.iloc[:2], "x has 2 rows. Pass one row"),
+    ):
+        for call in (one.predict_one, one.explain, lambda x: one.learn_one(x, "same")):
+            with pytest.raises(InvalidInput, match=message):
+                call(wrong)
+    with pytest.raises(InvalidInput, match="have no names"):
+        KernelPerceptron().fit(rows, y).predict_one({"a": 1.0})
+
+
+@pytest.mark.parametrize("options", [{}, *({"budget": 9, "budget_rule": rule} for rule in BUDGET_RULES)], ids=str)
+def test_nothing_is_learned_from_similarities_that_overflow(options):
+    rows, y = np.random.default_rng(0).standard_normal((60, 4)), np.arange(60) % 3
+    for learn in ("fit", "partial_fit"):
+        model = KernelPerceptron(kernel="poly", **options)
+        with pytest.raises(InvalidInput, match=r"\(1 x.z \+ 1\)\^3 overflows float64"):
+            getattr(model, learn)(1e60 * rows, y)
+        assert not hasattr(model, "dual_coef_")
+    model.partial_fit(rows, y)
+    before = model.dual_coef_.tolist()
+    for call in (model.predict, model.decision_function, model.explain, lambda x: model.partial_fit(x, [0])):
+        with pytest.raises(InvalidInput, match="overflow"):
+            call(np.full((1, 4), 1e110))
+    assert model.dual_coef_.tolist() == before
+
+
+@pytest.mark.parametrize("aggregate", ["last", "average"])
+def test_a_score_that_overflows_is_refused(aggregate):
+    model = KernelPerceptron(kernel="precomputed", aggregate=aggregate).fit(np.eye(3), [1, 1, 0])
+    assert model.predict([[1e307, 1e307, 1.0]]) == 1
+    with pytest.raises(InvalidInput, match="The scores overflowed"):
+        model.predict([[1.5e308, 1.5e308, 1.0]])
+
+
 @pytest.mark.parametrize(
     "later", [{"budget": None}, {"budget": 7}, {"budget_rule": "projectron"}, {"budget_rule": "arow"}]
 )

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from rosenblatt.engine.jit import DISABLE_JIT, compiled
 from rosenblatt.kernels import loops
 from rosenblatt.kernels.budget import Budget, Budgeted, BudgetState
+from rosenblatt.kernels.expansion import check_finite
 from rosenblatt.kernels.runner import NO_SPANS, KernelJob
 from rosenblatt.kernels.threads import Threads
 
@@ -52,7 +53,7 @@ class Evicting(Budgeted):
         if size:
             self.columns[:size] = self.pool.columns(self.member, row)
         scores = self.vectors.coef[:, :size] @ self.columns[:size].astype(np.float64)
-        self._check_finite(scores)
+        check_finite(scores)
         number = row + self.pool.offset
         K = self.pool.columns(number, row)
         weight = self.sample_weight[row]
@@ -61,6 +62,7 @@ class Evicting(Budgeted):
     def _run(self, block: loops.RowBlock, problems: loops.Problems) -> None:
         shrinks, seed = self.budget.rule == "forgetron", np.uint64(self.budget.seed)
         run_evicting_block(shrinks, seed, block, self.columns, problems, self.vectors, self.progress)
+        check_finite(block.scores)
 
     def coef(self) -> Array:
         """Return a copy of the coefficients of the vectors in use."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.errors import InvalidInput
 from rosenblatt.kernels.kernels import Objects, Similarity, take
 from rosenblatt.kernels.loops import add_votes
 from rosenblatt.kernels.threads import Threads, pieces
@@ -122,6 +123,15 @@ class Expansion:
         return replace(self, coef=change.astype(float) @ self.coef, trials=trials, log=log)
 
 
+def check_finite(scores: Array) -> None:
+    """Raise InvalidInput if scores are not finite."""
+    if not np.isfinite(scores).all():
+        raise InvalidInput(
+            "The scores overflowed: similarities are too large. Scale the data, for example with StandardScaler, or "
+            "lower gamma or degree."
+        )
+
+
 def expand(kernel: Similarity, vectors: Objects, rows: Objects, coef: Array) -> Array:
     """Return the sums of coef[p, s] k(x_s, x) for each row x, in shape (n_problems, n_rows)."""
     out = np.zeros((coef.shape[0], rows.shape[0]))
@@ -130,10 +140,12 @@ def expand(kernel: Similarity, vectors: Objects, rows: Objects, coef: Array) -> 
         block = take(rows, share)
         for tile in pieces(vectors.shape[0], VECTORS_PER_TILE):
             K = kernel.columns(take(vectors, tile), block)
-            out[:, share[0] : share[-1] + 1] += coef[:, tile].astype(K.dtype) @ K
+            with np.errstate(over="ignore", invalid="ignore"):
+                out[:, share[0] : share[-1] + 1] += coef[:, tile].astype(K.dtype) @ K
 
     with Threads(alone=kernel.user_defined) as threads:
         threads.share(work, pieces(rows.shape[0], ROWS_PER_SHARE))
+    check_finite(out)
     return out
 
 

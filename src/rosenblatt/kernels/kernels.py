@@ -6,7 +6,7 @@ collections and returns the whole block of similarities at once. The built-in ke
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -140,11 +140,16 @@ class Polynomial(Similarity):
         elif self.degree > 1:
             bits = f"{self.degree:b}"[1:]
             base = K.copy() if "1" in bits else K
-            with np.errstate(over="ignore"):  # the check of the scores reports an overflow, with its remedy
+            with np.errstate(over="ignore"):
                 for bit in bits:
                     K *= K
                     if bit == "1":
                         K *= base
+        if not np.isfinite(K).all():
+            raise InvalidInput(
+                f"({self.gamma:g} x.z + {self.coef0:g})^{self.degree} overflows {K.dtype} for some of the rows. Scale "
+                "the data, for example with StandardScaler, or lower gamma or degree."
+            )
         return K
 
 
@@ -380,6 +385,9 @@ def are_vectors(X: Any) -> bool:
         return True
     if hasattr(X, "ndim"):
         return bool(X.ndim == 2 and X.dtype.kind not in "US")
+    # A graph, too, can have a length and items, which numpy would take for those of a list.
+    if not all(isinstance(row, Sequence) or hasattr(row, "__array__") for row in X):
+        return False
     try:
         values = np.asarray(X)
     except ValueError:  # sequences of different lengths

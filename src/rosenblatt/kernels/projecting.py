@@ -30,6 +30,7 @@ from scipy.linalg import solve_triangular
 from rosenblatt.engine.jit import compiled
 from rosenblatt.kernels import loops
 from rosenblatt.kernels.budget import Budget, Budgeted, BudgetState
+from rosenblatt.kernels.expansion import check_finite
 from rosenblatt.kernels.runner import NO_SPANS, KernelJob
 from rosenblatt.kernels.threads import Threads, pieces
 from rosenblatt.training.stopping import LOSS_WORDS
@@ -88,7 +89,7 @@ class Projecting(Budgeted):
         self.features = self._keep(row)[row] if self.full and self.kept.size else self._features_of(row)
         # Similarities among the rows are needed while rows may become vectors.
         K = np.empty((0, 0), self.dtype) if self.full else self.pool.columns(number, row)
-        self._check_finite(K)
+        check_finite(K)
         scores, weight = np.zeros((self.trials.size, row.size)), self.sample_weight[row]
         return loops.RowBlock(number, self.task.label[row], weight, K, scores, np.arange(row.size), NO_SPANS)
 
@@ -110,7 +111,7 @@ class Projecting(Budgeted):
 
         if size:
             self.threads.share(work, pieces(row.size, ROWS_PER_SHARE))
-        self._check_finite(features)
+        check_finite(features)
         return features
 
     def scores(self) -> Array:
@@ -123,7 +124,7 @@ class Projecting(Budgeted):
         run_projecting_block(
             self.noise, self.budget.residual, block, self.features, problems, self.vectors, self.progress
         )
-        self._check_finite(block.scores)
+        check_finite(block.scores)
 
     def _in_vectors(self, weights: Array) -> Array:
         """Return the coefficients of the vectors that stand for weights of the features."""

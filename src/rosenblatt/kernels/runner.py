@@ -238,11 +238,3 @@ class KernelRunner(EpochRunner):
     def radius(self) -> float:
         """Largest length of a row in the space of the kernel."""
         return float(np.sqrt(max(0.0, float(self.job.kernel.diagonal(self.job.objects).max()))))
-
-    def _check_finite(self, scores: Array) -> None:
-        """Raise InvalidInput if scores are not finite."""
-        if not np.isfinite(scores).all():
-            raise InvalidInput(
-                f"The scores overflowed {self.dtype}: similarities are too large. Scale the data, for example with "
-                "StandardScaler, or lower gamma or degree."
-            )

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.kernels import loops
-from rosenblatt.kernels.expansion import VECTORS_PER_TILE, Expansion, Log, expand
+from rosenblatt.kernels.expansion import VECTORS_PER_TILE, Expansion, Log, check_finite, expand
 from rosenblatt.kernels.kernels import are_neighbours, join, take
 from rosenblatt.kernels.runner import NO_SPANS, ROWS_PER_SHARE, KernelJob, KernelRunner, run_job
 from rosenblatt.kernels.threads import Threads, pieces
@@ -228,7 +228,7 @@ class WholeGram(Unbounded):
         updates, at = empty_updates(self._most_updates(row.size, problems)), 0
         while (at := self._run(block, problems, self.column, at, updates)) < row.size:
             self._fill(self._choose(order[at:], problems))
-        self._check_finite(block.scores)
+        check_finite(block.scores)
         if updates.size[0]:
             self._enter(self.number, updates)
 
@@ -302,7 +302,7 @@ class Blockwise(Unbounded):
         if self.each_row_once:
             self.kept_scores[:, row] = scores
             self.behind += [(row[share], self.changed.size) for share in pieces(row.size, ROWS_PER_SHARE)]
-        self._check_finite(scores)
+        check_finite(scores)
         K, order = self._room(row.size), np.arange(row.size)
         block = loops.RowBlock(row, self.task.label[row], self.sample_weight[row], K, scores, order, NO_SPANS)
         updates = self._run_epoch(block, problems)

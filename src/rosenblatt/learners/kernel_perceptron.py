@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, Self
 
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_classes, as_labels, as_names, as_weights, labels_of, used_rows
+from rosenblatt.data.table import Table, learnable
 from rosenblatt.engine.rows import Hyperplanes, Task
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.kernels.budget import AfterTrial, Budget, BudgetState, continues
@@ -26,7 +27,6 @@ from rosenblatt.kernels.kernels import (
     as_objects,
     built_in,
     from_function,
-    is_sparse,
     width,
 )
 from rosenblatt.kernels.replay import BudgetNotes, check_start, replay
@@ -67,6 +67,7 @@ from rosenblatt.training.multiclass import (
     open_coding_matrix,
     winners,
 )
+from rosenblatt.training.named_rows import array_table, by_names, is_dict, row_names
 from rosenblatt.training.plan import Epoch, Plan, Run
 from rosenblatt.training.record import Recording
 from rosenblatt.training.stopping import Stop
@@ -82,13 +83,6 @@ SHAPING = ("kernel", "gamma", "coef0", "degree", "fit_intercept")
 def _looks_up(estimator: Any) -> bool:
     """Return whether the kernel is a matrix of similarities."""
     return isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
-
-
-def _one_row(x: Any) -> Any:
-    """Return a row or an object as a block of one."""
-    if isinstance(x, np.ndarray):
-        return x.reshape(1, -1)
-    return x if is_sparse(x) else [x]
 
 
 def _to_show(vectors: Any) -> Any:
@@ -406,8 +400,9 @@ class KernelPerceptron(ClassifierMixin, Watched, Estimator):
 
     def _objects(self, X: Any, y: Any = UNCHECKED, *, reset: bool) -> tuple[Objects, Any, Array | None]:
         """Return checked objects, labels, and the matrix of similarities if that is what X is."""
-        if callable(self.kernel) and not (are_vectors(X) if reset else hasattr(self, "n_features_in_")):
-            if not reset and are_vectors(X):
+        named = isinstance(X, Table)  # one row, read by its names
+        if callable(self.kernel) and not (named or (are_vectors(X) if reset else hasattr(self, "n_features_in_"))):
+            if not reset and are_vectors(X) and not self._has_alike(X):
                 raise InvalidInput(
                     "X has rows of numbers, but the model was fitted on other objects. Pass such objects."
                 )
@@ -416,7 +411,12 @@ class KernelPerceptron(ClassifierMixin, Watched, Estimator):
             return as_objects(X), y, None
         if _looks_up(self):
             return self._look_up(X, y, reset)
-        table, y = self._check_rows(X, y, reset=reset)
+        if named:
+            table = learnable(X)
+            if reset:
+                self.n_features_in_ = table.shape[1]
+        else:
+            table, y = self._check_rows(X, y, reset=reset)
         vectors: Any = getattr(vars(self).get("_expansion"), "vectors", None)
         if not reset and getattr(vectors, "ndim", 1) == 2 and vectors.shape[1] != table.shape[1]:
             raise InvalidInput(
@@ -424,6 +424,33 @@ class KernelPerceptron(ClassifierMixin, Watched, Estimator):
                 "same columns, or fit again."
             )
         return table.matrix(), y, None
+
+    def _has_alike(self, X: Any) -> bool:
+        """Return whether objects in a list are of a type that the model has: sequences of equal lengths by chance."""
+        return isinstance(X, list) and type(X[0]) in {type(known) for known in self._expansion.vectors}
+
+    def _one_row(self, x: Any) -> Any:
+        """Return one row as a block, or as a table if its names say what its values are; another object as a list."""
+        width, shape = getattr(self, "n_features_in_", None), tuple(getattr(x, "shape", ()))
+        whole = len(shape) == 2  # a frame, or a matrix, of one row
+        several = whole and shape[:1] != (1,)
+        if callable(self.kernel) and width is None and ("_expansion" in vars(self) or is_dict(x) or several):
+            return [x]
+        if several:
+            raise InvalidInput(f"x has {shape[0]} rows. Pass one row.")
+        names, named = self._names_for(x), x.to_dict() if row_names(x) else x
+        if names and is_dict(named) and not _looks_up(self):
+            return array_table(by_names(named, names), width)
+        if is_dict(x):
+            raise InvalidInput("The features of the model have no names that are texts. Pass an array.")
+        return x if whole else x.reshape(1, -1) if isinstance(x, np.ndarray) else [x]
+
+    def _names_for(self, x: Any) -> Sequence[str]:
+        """Return the names of the features, if they have some: those of the fit, or of the first row of a stream."""
+        if "n_features_in_" in vars(self):
+            return list(getattr(self, "feature_names_in_", ()))
+        named = is_dict(x) and all(isinstance(name, str) for name in x)
+        return tuple(x) if named else row_names(x)
 
     def _look_up(self, X: Any, y: Any, reset: bool) -> tuple[Objects, Any, Array]:
         checked = validated(self, X, y, reset=reset, order="C")
@@ -596,7 +623,8 @@ class KernelPerceptron(ClassifierMixin, Watched, Estimator):
 
         Parameters
         ----------
-        x : array of shape (n_features,), sparse row, or one object
+        x : array of shape (n_features,), sparse row, row of a data frame, dict from names to numbers, or one object
+            Rows of data frames and dicts go by the names of the fit, or of the first row.
         y : label
 
         Returns
@@ -606,7 +634,10 @@ class KernelPerceptron(ClassifierMixin, Watched, Estimator):
         """
         with self._turn.lock:
             before = self.mistakes_ if "_expansion" in self.__dict__ else 0
-            self.partial_fit(_one_row(x), [y])
+            row, names = self._one_row(x), self._names_for(x)
+            self.partial_fit(row, [y])
+            if names and isinstance(row, Table):
+                self.feature_names_in_ = np.array(names, dtype=object)
             return bool(self.mistakes_ > before)
 
     def predict_one(self, x: Any) -> Any:
@@ -614,13 +645,14 @@ class KernelPerceptron(ClassifierMixin, Watched, Estimator):
 
         Parameters
         ----------
-        x : array of shape (n_features,), sparse row, or one object
+        x : array of shape (n_features,), sparse row, row of a data frame, dict from names to numbers, or one object
+            Rows of data frames and dicts go by the names of the fit, or of the first row.
 
         Returns
         -------
         label
         """
-        return self.predict(_one_row(x)).tolist()[0] if "_expansion" in self.__dict__ else None
+        return self.predict(self._one_row(x)).tolist()[0] if "_expansion" in self.__dict__ else None
 
     def _grown(self, seen: Array) -> Expansion:
         """Grow what was learned to the classes seen so far, which may include new ones, and return the expansion."""
@@ -766,7 +798,7 @@ class KernelPerceptron(ClassifierMixin, Watched, Estimator):
 
         Parameters
         ----------
-        x : array of shape (n_features,), sparse row, row of a data frame, or one object
+        x : array of shape (n_features,), sparse row, row of a data frame, dict from names to numbers, or one object
             With kernel="precomputed", its similarities with the training rows.
         top : int, optional
             How many contributions to list, the largest first; the others are added up. By default all.
@@ -793,9 +825,7 @@ class KernelPerceptron(ClassifierMixin, Watched, Estimator):
             raise InvalidInput(
                 "The vote of many f is not a sum over rows. Pass aggregate='average' or aggregate='last'."
             )
-        kernel, objects = predictor.rows(x if len(getattr(x, "shape", ())) == 2 else _one_row(x))
-        if objects.shape[0] != 1:
-            raise InvalidInput(f"x has {objects.shape[0]} rows. Pass one row.")
+        kernel, objects = predictor.rows(fitted._one_row(x))
         coef, bias = learned.coefficients(chosen, lag), np.zeros(learned.trials.size)
         if isinstance(kernel, Padded):  # adds one to each similarity
             kernel, bias = kernel.inner, coef.sum(axis=1)

@@ -19,6 +19,7 @@ from rosenblatt.text import listed
 
 Array = npt.NDArray[Any]
 
+NOT_A_NUMBER = "x has a value that is not a number ({}). Turn text into numbers first."
 DOUBLE = np.dtype(np.float64)
 NOT_FINITE = "x contains NaN, infinity or values whose square overflows. Remove such rows or scale them."
 
@@ -55,7 +56,7 @@ def _read_values(layout: RowLayout, x: Mapping[str, float], dtype: np.dtype[Any]
     try:
         return np.fromiter(layout.values(x), dtype, layout.size)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.") from None
+        raise InvalidInput(NOT_A_NUMBER.format(error)) from None
 
 
 @cache
@@ -136,10 +137,13 @@ def by_names(x: Mapping[str, float], names: Sequence[str]) -> Array:
     unknown = x.keys() - set(names)
     if unknown:
         raise InvalidInput(
-            f"x has features that the model does not have: {listed(sorted(map(str, unknown)))}. Leave them out, or "
-            "start a stream with dicts, which takes new features."
+            f"x has features that the model does not have: {listed(sorted(map(str, unknown)))}. Leave them out; new "
+            "features are for linear learners whose streams began with a dict."
         )
-    return np.array([x.get(name, 0.0) for name in names], dtype=np.float64)
+    try:
+        return np.array([x.get(name, 0.0) for name in names], dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(NOT_A_NUMBER.format(error)) from None
 
 
 def array_table(x: Any, features: int | None) -> Table:
