@@ -131,7 +131,8 @@ def rows_in(body: bytes, media: str, kind: Any) -> list[Any]:
         rows = found if isinstance(found, list) else [found]
     else:
         known = ", ".join(("application/json", NDJSON, ARROW, *LINES))
-        raise Problem("unknown-media-type", f"{media} is not understood here. Send one of {known}.")
+        curl = " With curl: --json instead of -d." if media == "application/x-www-form-urlencoded" else ""
+        raise Problem("unknown-media-type", f"{media} is not understood here. Send one of {known}.{curl}")
     for number, row in enumerate(rows):
         for value in (getattr(row, "y", None), getattr(row, "weight", None)):
             if isinstance(value, float) and not math.isfinite(value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -51,6 +52,8 @@ class Service:
 
     def _read(self) -> None:
         """Open every model; raise an error that names what is damaged."""
+        for left in (*self.folder.glob(".new-*"), *self.folder.glob(".deleted-*")):  # by a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
         paths = sorted(self.folder.iterdir())
         for path in paths:
             if path.is_dir() and not path.name.startswith("."):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import logging
 import os
 import secrets
 from pathlib import Path
@@ -13,6 +14,9 @@ from rosenblatt.storage.atomic import replace_file, target_of
 
 # What a token allows. Who may learn need not be allowed to create and delete models.
 SCOPES = ("predict", "learn", "admin")
+
+
+log = logging.getLogger("rosenblatt.serving")
 
 
 def _digest(token: str) -> str:
@@ -35,6 +39,7 @@ class Tokens:
         status = os.stat(self.path)
         stamp = status.st_mtime_ns, status.st_size
         if stamp != self._stamp:
+            self._scopes, self._stamp = {}, None  # if the file is damaged now, no token is known
             self._scopes = _parsed(self.path)
             self._stamp = stamp
 
@@ -49,7 +54,11 @@ class Tokens:
                 return None
         elif kind.lower() != "bearer":
             return None
-        self._read()
+        try:
+            self._read()
+        except (OSError, InvalidInput) as error:
+            log.error("The tokens cannot be read: %s", error)
+            return None
         found, wanted = None, _digest(token)
         for known, scopes in self._scopes.items():
             if secrets.compare_digest(known, wanted):

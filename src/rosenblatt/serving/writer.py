@@ -21,7 +21,7 @@ MAX_QUEUED = 1_000  # changes that wait
 MAX_GROUP_BYTES = 1 << 22
 MANY_ROWS = 64  # so many are learned and predicted in a thread
 # A snapshot is due after so many changes or bytes of the journal, or after so many seconds with a change.
-SNAPSHOT_CHANGES, SNAPSHOT_BYTES, SNAPSHOT_SECONDS = 10_000, 1 << 26, 60.0
+SNAPSHOT_CHANGES, SNAPSHOT_BYTES, SNAPSHOT_SECONDS = 10_000, 1 << 26, 600.0
 log = logging.getLogger("rosenblatt.serving")
 
 
