@@ -75,9 +75,10 @@ tables: $(VENV)/.test
 	$(BIN)/python -m tools.tables --write
 	$(BIN)/python -m tools.choosing --write
 
-# The pictures of docs/how-to/gallery.md, drawn again by its examples.
+# The pictures of docs/how-to/gallery.md, drawn again by its examples; those of the README and of the site's first page.
 gallery: $(VENV)/.test
 	$(BIN)/python -m tools.gallery
+	$(BIN)/python -m tools.frontpage
 
 # Damaged and forged model files and checkpoints, with bounds checks and without a compiler; damaged matrices; calls that
 # are interrupted anywhere; data files; tables in several files against their rows; certificates; verdicts and estimates

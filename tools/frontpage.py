@@ -121,7 +121,7 @@ def bars(claim):
     parts = []
     pairs = (("rosenblatt", claim.ours, CLASSES[4]), (claim.peer, claim.theirs, "#8b9096"))
     for y, (name, value, colour) in zip((0, 44), pairs, strict=True):
-        length = max(2, 200 * value / max(claim.ours, claim.theirs))
+        length = 200 * value / max(claim.ours, claim.theirs)
         parts += [
             words(name, 0, y + 13),
             tag("rect", x=0, y=y + 19, width=length, height=14, fill=colour),
