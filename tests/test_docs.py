@@ -5,8 +5,10 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import tomllib
 import warnings
+from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
 
@@ -15,9 +17,11 @@ import pytest
 
 import rosenblatt
 from commands import mails, svmlight
+from rosenblatt.cli.main import main
 from rosenblatt.lab.page import one_file
 from rosenblatt.lab.scene import Scene
 from rosenblatt.markup import palette
+from rosenblatt.training.algorithm import Algorithm, TrialAlgorithm
 from rosenblatt.training.trainer import EpochRunner
 
 ROOT = Path(__file__).parents[1]
@@ -259,39 +263,60 @@ def floors():
     return {package: floor for floor, layer in enumerate(layers) for package in layer.split(" | ")}
 
 
-def calls_that_go_up(walk):
-    """Run a walk; return the calls between packages that go up a floor, as (caller, callee)."""
-    floor, stack, found = floors(), [], set()
+ELSEWHERE = "another thread", ""
+
+
+def stacks_of(walk):
+    """Run a walk; return the stack of every call of the package's own functions, each as (file, name).
+
+    A stack of another thread than this one begins with `ELSEWHERE`.
+    """
+    stacks, found = defaultdict(lambda: [ELSEWHERE]), set()
+    stacks[threading.get_ident()] = []
 
     def watch(frame, event, _):
-        if event == "return" and stack:
+        stack = stacks[threading.get_ident()]
+        if event == "return" and stack and stack[-1] != ELSEWHERE:
             stack.pop()
-        if event != "call":
-            return
-        path, code = frame.f_code.co_filename, frame.f_code
-        here = (path.removeprefix(SOURCE), code) if path.startswith(SOURCE) else None
-        caller = next((place for place in reversed(stack) if place), None)
-        stack.append(here)
-        if here and caller:
-            above, below = (Path(name).parts[0].removesuffix(".py") for name, _ in (caller, here))
-            # The package's own table of public names is on no floor.
-            if floor.get(below, len(floor)) < floor.get(above, 0):
-                found.add((caller[0], code))
+        if event == "call":
+            path, name = frame.f_code.co_filename, frame.f_code.co_qualname
+            stack.append((path.removeprefix(SOURCE), name) if path.startswith(SOURCE) else None)
+            if stack[-1]:
+                found.add(tuple(filter(None, stack)))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        threading.setprofile(watch)
         sys.setprofile(watch)
         try:
             walk()
         finally:
             sys.setprofile(None)
+            threading.setprofile(None)
     return found
 
 
-def is_handed_down(caller, code):
+def calls_that_go_up(walk):
+    """Run a walk; return the calls between packages that go up a floor: files of caller and callee, and its name."""
+    floor = floors()
+    pairs = {stack[-2:] for stack in stacks_of(walk) if len(stack) > 1 and stack[-2] != ELSEWHERE}
+
+    def floor_of(file, other):  # the package's own table of public names is on no floor
+        return floor.get(Path(file).parts[0].removesuffix(".py"), other)
+
+    found = {(caller, callee, name) for (caller, _), (callee, name) in pairs}
+    return {call for call in found if floor_of(call[1], len(floor)) < floor_of(call[0], 0)}
+
+
+INTERFACES = EpochRunner, Algorithm, TrialAlgorithm
+
+
+def is_handed_down(caller, callee, name):
     """Whether a call goes through an interface that is declared below."""
-    if caller in ("training/trainer.py", "training/stopping.py"):  # EpochRunner
-        return hasattr(EpochRunner, code.co_name)
+    method = name.rpartition(".")[2]
+    if caller.startswith("training/"):
+        called_back = callee.startswith("cli/") and caller in ("training/chunked.py", "training/trainer.py")
+        return called_back or any(hasattr(cls, method) or method in cls.__annotations__ for cls in INTERFACES)
     if caller == "engine/jit.py":  # the function that `compiled` decorates
         return True
     return caller == "storage/values.py"  # check and constructor of a registered record
@@ -318,9 +343,17 @@ def stream(X, y):
     model.predict_one(X[0])
 
 
+def train(X, y, folder):
+    rows = [f"{label} " + " ".join(f"{j}:{x}" for j, x in enumerate(row, 1)) for row, label in zip(X, y, strict=True)]
+    (folder / "data.svm").write_text("\n".join(rows) + "\n")
+    arguments = ["train", str(folder / "data.svm"), "--model", str(folder / "m"), "--checkpoint", str(folder / "c")]
+    main(arguments, standalone_mode=False)
+
+
 WALKS = {
     "fit": lambda X, y, _: rosenblatt.Perceptron().fit(X, y).predict(X),
-    "certify": lambda X, y, _: rosenblatt.verify(rosenblatt.certify(X, y), X, y),
+    "train": train,
+    "certify": lambda X, y, _: [rosenblatt.verify(rosenblatt.certify(X, s), X, s) for s in (y, X[:, 0] > 0)],
     "kernels": lambda X, y, _: [rosenblatt.KernelPerceptron(budget=b).fit(X, y).predict(X) for b in (None, 5)],
     "files": files,
     "streams": lambda X, y, _: stream(X, y),
@@ -330,9 +363,48 @@ WALKS = {
 @pytest.mark.parametrize("walk", WALKS.values(), ids=WALKS)
 def test_no_call_goes_up_a_floor_unless_it_was_handed_down(walk, sides, tmp_path):
     up = calls_that_go_up(lambda: walk(*sides, tmp_path))
-    assert not {(caller, code.co_qualname) for caller, code in up if not is_handed_down(caller, code)}
+    assert not {call for call in up if not is_handed_down(*call)}
 
 
 def test_a_call_that_goes_up_a_floor_is_noticed(sides):
     up = calls_that_go_up(lambda: rosenblatt.KernelPerceptron().fit(*sides))
-    assert ("training/trainer.py", "KernelRunner.run_epoch") in {(caller, code.co_qualname) for caller, code in up}
+    assert ("training/trainer.py", "kernels/runner.py", "KernelRunner.run_epoch") in up
+
+
+def lines_of_walk(title):
+    """The lines of a walk on the architecture page: how far each is indented, and the calls that it names."""
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
+    block = page.split(f"### `{title}`\n\n```\n")[1].split("```")[0]
+    for line in block.splitlines():
+        module, calls = "", re.split(r" {2,}|: ", line.strip())[0].split(", ")
+        indent = (len(line) - len(line.lstrip())) // 2
+        for i, call in enumerate(calls):  # one without a file is of the file before it
+            module = call.partition(".")[0] if "/" in call else module
+            calls[i] = call if "/" in call else f"{module}.{call}"
+        yield indent, calls
+
+
+def is_call(made, named):
+    """Whether a call that was made is the one that the page names: a function, or any of a class or a file."""
+    file, _, name = named.partition(".")
+    path, qualname = made
+    return path == f"{file}.py" and (not name or qualname == name or qualname.startswith(f"{name}."))
+
+
+@pytest.mark.parametrize(
+    ("title", "walk"),
+    [("Perceptron().fit(X, y)", "fit"), ("rosenblatt train data.svm --model m", "train"), ("certify(X, y)", "certify")],
+)
+def test_each_line_of_a_walk_is_called_by_the_one_above_it(title, walk, sides, tmp_path):
+    stacks = stacks_of(lambda: WALKS[walk](*sides, tmp_path))
+    parents, missing = [], []
+    for indent, calls in lines_of_walk(title):
+        for call in calls:
+            under = [stack for stack in stacks if is_call(stack[-1], call)]
+            if indent:
+                above = parents[indent - 1]
+                under = [stack for stack in under if ELSEWHERE in stack or any(is_call(made, above) for made in stack)]
+            if not under and not call.startswith("engine/"):  # compiled code leaves no trace
+                missing.append(f"{call} under {parents[indent - 1] if indent else 'nothing'}")
+        parents[indent:] = calls[:1]
+    assert not missing
