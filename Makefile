@@ -52,6 +52,7 @@ lint: $(VENV)/.lint
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/codespell *.md .github docs examples src tests tools benchmarks
+	$(BIN)/python -m tools.docstrings
 	$(BIN)/zizmor --offline --quiet --persona pedantic .github
 	$(NPX) --package=typescript@5.9.3 tsc -p .
 	$(NPX) @biomejs/biome@2.6.6 check --error-on-warnings

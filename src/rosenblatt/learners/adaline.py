@@ -83,6 +83,10 @@ class Adaline(LinearClassifier):
     ----------
     {attributes}
 
+    See Also
+    --------
+    AdalineRegressor : The same for targets that are numbers.
+
     Notes
     -----
     Least squares also penalise a row that is far on its own side: a class between two others is often missed. Columns
@@ -95,10 +99,6 @@ class Adaline(LinearClassifier):
     ----------
     Widrow and Hoff (1960), Adaptive switching circuits, IRE WESCON Convention Record. Widrow and Lehr (1990), 30 years
     of adaptive neural networks: perceptron, Madaline, and backpropagation, Proceedings of the IEEE 78.
-
-    See Also
-    --------
-    AdalineRegressor : the same for targets that are numbers.
 
     Examples
     --------

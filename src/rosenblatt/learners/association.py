@@ -53,14 +53,14 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
     n_features_in_ : int
         Number of features.
 
+    See Also
+    --------
+    KernelPerceptron : The infinite layer, by similarities.
+
     References
     ----------
     Rosenblatt (1958), The perceptron: a probabilistic model for information storage and organization in the brain,
     Psychological Review 65. Rahimi and Recht (2007), Random features for large-scale kernel machines, NIPS 20.
-
-    See Also
-    --------
-    KernelPerceptron : the infinite layer, by similarities.
 
     Examples
     --------

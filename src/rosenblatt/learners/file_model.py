@@ -70,7 +70,8 @@ class FileModel:
 
     See Also
     --------
-    load, save
+    load : Read one from a file.
+    save : Write it to a file.
 
     Examples
     --------

@@ -76,6 +76,7 @@ def as_river(model: Any) -> Any:
     Returns
     -------
     river.base.Classifier or river.base.Regressor
+        A model that has learned nothing yet.
 
     Raises
     ------

@@ -118,7 +118,7 @@ class TextHasher(_Hasher):
 
     See Also
     --------
-    TableHasher : for columns of numbers, categories and texts.
+    TableHasher : For columns of numbers, categories and texts.
 
     Examples
     --------
@@ -193,7 +193,7 @@ class TableHasher(_Hasher):
 
     See Also
     --------
-    TextHasher : for texts alone.
+    TextHasher : For texts alone.
 
     Examples
     --------

@@ -165,6 +165,10 @@ class KernelPerceptron(ClassifierMixin, Watched, Estimator):
     n_features_in_ : int
         Number of features, where rows have any.
 
+    See Also
+    --------
+    AssociationUnits : A random layer of features, for data with too many rows for a kernel.
+
     Notes
     -----
     With its defaults f is that of the lectures, with any kernel. The fit ends when every row is on its side, or once
@@ -194,10 +198,6 @@ class KernelPerceptron(ClassifierMixin, Watched, Estimator):
     on a budget, SIAM Journal on Computing 37. Orabona, Keshet and Caputo (2009), Bounded kernel-based online learning,
     JMLR 10. Crammer, Kulesza and Dredze (2009), Adaptive regularization of weight vectors, NIPS 22. Lu, Hoi, Wang, Zhao
     and Liu (2016), Large scale online kernel learning, JMLR 17.
-
-    See Also
-    --------
-    AssociationUnits : a random layer of features, for data with too many rows for a kernel.
 
     Examples
     --------

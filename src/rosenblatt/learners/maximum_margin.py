@@ -72,6 +72,11 @@ class MaximumMargin(ClassifierMixin, Estimator):
     run_ : Run
         Record of the fit: rows on the wrong side, seconds, whether each problem is separated.
 
+    See Also
+    --------
+    certify : Proves the margin, or that there is none.
+    SoftMargin : For data that is not separable.
+
     Notes
     -----
     Where classes cannot be separated there is no largest margin: a warning says so, `margin_` is negative for such a
@@ -83,11 +88,6 @@ class MaximumMargin(ClassifierMixin, Estimator):
     Lawson and Hanson (1974), Solving Least Squares Problems, chapter 23; Wolfe (1976), Finding the nearest point in a
     polytope, Mathematical Programming 11, 128-149. From a sample to all rows: Clarkson (1995), Las Vegas algorithms for
     linear and integer programming when the dimension is small, Journal of the ACM 42, 488-499.
-
-    See Also
-    --------
-    certify : proves the margin, or that there is none.
-    SoftMargin : for data that is not separable.
 
     Examples
     --------

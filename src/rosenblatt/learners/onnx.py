@@ -88,6 +88,7 @@ def to_onnx(model: Any, *, dtype: Any = np.float32) -> Any:
     Returns
     -------
     onnx.ModelProto
+        The graph, for `onnx.save` or onnxruntime.
 
     Raises
     ------

@@ -201,7 +201,7 @@ class PNorm(TrialAlgorithm):
 
 
 class PNormPerceptron(LinearClassifier):
-    """p-norm perceptron: between the perceptron (p = 2) and Winnow, for few relevant features among many.
+    """The p-norm perceptron: between the perceptron (p = 2) and Winnow, for few relevant features among many.
 
     On a mistake theta += y x, as in the perceptron. The weights are the gradient of half the squared p-norm of theta:
     w_j = sign(theta_j) |theta_j|^(p - 1) / norm(theta)^(p - 2). The larger p, the more the largest of theta count.

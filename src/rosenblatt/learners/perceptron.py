@@ -39,6 +39,10 @@ class Perceptron(LinearClassifier):
     ----------
     {attributes}
 
+    See Also
+    --------
+    AveragedPerceptron : Steadier on data that is not separable.
+
     Notes
     -----
     An epoch reads the data once, for all classes together, at the speed of memory. Where the mistakes no longer fall
@@ -52,10 +56,6 @@ class Perceptron(LinearClassifier):
     Rosenblatt (1958), The perceptron: a probabilistic model for information storage and organization in the brain.
     Novikoff (1962), On convergence proofs on perceptrons. Li, Zaragoza, Herbrich, Shawe-Taylor and Kandola (2002),
     The perceptron algorithm with uneven margins.
-
-    See Also
-    --------
-    AveragedPerceptron : steadier on data that is not separable.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
 
     See Also
     --------
-    load : the way back.
+    load : The way back.
 
     Examples
     --------
@@ -118,6 +118,7 @@ def load(path: str | os.PathLike[str] | bytes | BinaryIO) -> Any:
     Returns
     -------
     estimator, Pipeline or FileModel
+        What was saved.
 
     Raises
     ------
@@ -128,8 +129,8 @@ def load(path: str | os.PathLike[str] | bytes | BinaryIO) -> Any:
 
     See Also
     --------
-    save : with an example.
-    load_linear : the weights alone, without scikit-learn.
+    save : With an example.
+    load_linear : The weights alone, without scikit-learn.
     """
     shown, source = source_of(path)
     try:

@@ -185,6 +185,11 @@ def is_separated(X: Any, y: Any = None, *, time_limit: float | None = TIME_LIMIT
         `formula`, `family`, `fit_intercept`, `missing`, `sample_weight`, `model`, `feature_names` and `exact`, as for
         `certify`.
 
+    Returns
+    -------
+    bool
+        Proved either way.
+
     Raises
     ------
     TooLarge

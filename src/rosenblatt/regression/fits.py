@@ -132,6 +132,11 @@ def firth(
     level : float, default=0.95
         Confidence level of the intervals.
 
+    Returns
+    -------
+    FirthFit
+        Estimates, intervals and p-values.
+
     Raises
     ------
     InvalidInput

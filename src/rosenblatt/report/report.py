@@ -29,9 +29,11 @@ class Report:
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The training rows.
     y : array-like of shape (n_samples,)
+        Their labels.
     X_test, y_test : the same, optional
         Held-out rows.
     title : str, optional
+        The heading.
     feature_names : sequence of str, optional
         Names of the features that the classifier sees; by default those of the data or the estimator.
     time_limit : float

@@ -154,6 +154,7 @@ def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The rows.
     y : array-like of shape (n_samples,)
         Two classes.
     model : Perceptron or None

@@ -171,12 +171,16 @@ def record(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Recordi
     estimator : estimator
         A member of the family that learns from rows one by one. It is fitted.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The rows.
     y : array-like of shape (n_samples,)
+        Their labels.
     sample_weight : array-like of shape (n_samples,), optional
+        Factor of each row's step.
 
     Returns
     -------
     Recording
+        Every trial, and the weights after it.
     """
     fit = getattr(estimator, "_record", None)
     if fit is None:

@@ -67,6 +67,7 @@ def trial_table(
     Returns
     -------
     str
+        The table, ready to be printed or written to a file.
 
     Examples
     --------

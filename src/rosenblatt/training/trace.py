@@ -48,6 +48,7 @@ def trace(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
     y : array-like of shape (n_samples,)
         Two classes, of which the larger is positive; any labels that the estimator takes, if there is one.
     estimator : estimator, optional
@@ -56,11 +57,17 @@ def trace(
     max_iter : int
         Maximum number of epochs.
     order : {"cyclic", "shuffled", "random"}
+        The rows in turn, each once per epoch in a new order, or drawn with replacement.
     schedule : str or callable
+        How the learning rate changes, as for `train`.
     eta0 : float
+        Factor of every step.
     fit_intercept : bool
+        Whether to learn a bias.
     init : (w0, b0) or None
+        Where to start; zero by default.
     random_state : int
+        Seed of the order.
 
     Yields
     ------

@@ -45,6 +45,7 @@ def train(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
     y : array-like of shape (n_samples,)
         Two classes, such as -1 and +1 or 0 and 1, of which the larger is positive; or more.
     multiclass : {"ovr", "ovo", "ovo-vote", "joint"}

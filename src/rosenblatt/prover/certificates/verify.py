@@ -52,9 +52,11 @@ def verify(
     Parameters
     ----------
     certificate : Certificate
+        What to check, from anyone.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features); or a model of statsmodels
         The data, in any storage.
     y : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, 2)
+        The labels or counts.
     formula, missing, sample_weight, model
         Those that the certificate was issued for, if there were any; see `certify`.
 
