@@ -27,6 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from oracles import reference
 from rosenblatt import KernelPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.data.memory import physical_memory
 from rosenblatt.datasets import load_mnist
 from rosenblatt.errors import InvalidInput
 from rosenblatt.kernels.rules import BUDGET_RULES
@@ -564,6 +565,25 @@ def test_the_indices_of_the_vectors_that_are_shown_cannot_be_overwritten():
 def test_a_budget_that_no_memory_holds_is_refused(budget):
     with pytest.raises(InvalidInput, match="Choose a smaller budget"):
         KernelPerceptron(budget=budget).fit(*XOR)
+
+
+@pytest.mark.parametrize("rule", BUDGET_RULES)
+def test_the_memory_of_a_budget_includes_copies_and_blocks(rule):
+    there = physical_memory()
+    budget = there // 500 if rule == "random" else int(np.sqrt(there / 8 / 1.5))  # one copy of each array fits
+    with pytest.raises(InvalidInput, match="Choose a smaller budget"):
+        KernelPerceptron(budget=budget, budget_rule=rule).fit(*IRIS)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+@pytest.mark.parametrize(("part", "value"), [("indices", 10**6), ("indices", -5), ("indptr", 10**6), ("indptr", -5)])
+def test_vectors_that_are_overwritten_in_place_are_refused(kernel, part, value):
+    X, y = sp.csr_array(IRIS[0]), IRIS[1]
+    model = KernelPerceptron(kernel=kernel, max_iter=3).fit(X, y)
+    getattr(model._expansion.vectors, part)[:] = value
+    for call in (model.predict, model.explain, lambda X: model.partial_fit(X, [0])):
+        with pytest.raises(InvalidInput, match="The learned arrays were replaced: the vectors"):
+            call(X[:1])
 
 
 KERNELS = {

@@ -60,7 +60,8 @@ class BudgetState:
     def empty(cls, budget: Budget, problems: int) -> BudgetState:
         """Return the state before the first vector."""
         side = 0 if budget.rule == "random" else budget.size
-        needed = 8 * (budget.size + side * side)
+        # A run works on a copy, and a fit keeps another of its best epoch. A block has similarities with every vector.
+        needed = 8 * budget.size * (3 * (side + 3 * problems + 1) + ROWS_PER_BLOCK)
         check_memory(needed, f"A budget of {budget.size!r:.60} vectors", "Choose a smaller budget.")
         born = np.zeros(0 if budget.rule in PROJECTING else budget.size, np.int64)
         count = np.zeros(2, np.int64)

@@ -51,14 +51,16 @@ class Expansion:
         log = Log(none, none, np.empty(0), none)
         return cls(objects[:0], none, np.zeros((problems, 0)), np.zeros(problems, np.int64), log)
 
-    def check(self) -> None:
-        """Raise a `Fault` unless the arrays fit together; the caller checks the vectors."""
+    def check(self, classes: int) -> None:
+        """Raise a `Fault` unless the arrays fit together, for so many classes; the caller checks the vectors."""
         problems, count, log = np.size(self.trials), np.size(self.rows), self.log
         check_array("the trials", self.trials, "l", (problems,))
         check_array("the coefficients", self.coef, "d", (problems, count))
         check_array("the numbers of the support", self.rows, "l", (count,))
         check_array("the labels of the support", self.label, "l", (count,))
         expect(np.all(self.trials >= 0) and np.all(self.rows >= 0), "the expansion has trials or rows below zero")
+        inside = np.all((self.label >= 0) & (self.label < classes))
+        expect(inside, f"the labels of the support are not among the {classes} classes")
         expect(type(log) is Log, "the log is not a Log")
         length = (np.size(log.slot),)
         for name, limit in (("slot", count), ("problem", problems)):

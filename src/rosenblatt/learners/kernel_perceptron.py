@@ -27,6 +27,7 @@ from rosenblatt.kernels.kernels import (
     as_objects,
     built_in,
     from_function,
+    is_sparse,
     width,
 )
 from rosenblatt.kernels.replay import BudgetNotes, check_start, replay
@@ -51,7 +52,7 @@ from rosenblatt.learners.contract import ClassifierMixin, ConvergenceWarning, ch
 from rosenblatt.learners.parameters import choice, custom, flag, integer, real
 from rosenblatt.learners.shared import plan_of, seed_of
 from rosenblatt.storage.checks import check_array, check_classes, check_record, check_rows
-from rosenblatt.storage.registry import expect
+from rosenblatt.storage.registry import Fault, expect
 from rosenblatt.text import count
 from rosenblatt.training.algorithm import refuse_replaced
 from rosenblatt.training.explanation import Explanation, Similarities, explain, plain_labels
@@ -854,9 +855,7 @@ class KernelPerceptron(ClassifierMixin, Watched, Estimator):
         reserve = 0 if none else classes if by_pairs(self.multiclass) else 1
         problems = learned.trials.size
         expect(problems in (known, known + reserve), f"the expansion has {problems} problems, not {known}. Fit again")
-        learned.check()
-        inside = np.all((learned.label >= 0) & (learned.label < classes))
-        expect(inside, f"the labels of the support are not among the {classes} classes")
+        learned.check(classes)
         self._check_support(learned.vectors, count)
         if self.budget is not None:
             check_record("the memory", self._memory, BudgetState)
@@ -866,9 +865,15 @@ class KernelPerceptron(ClassifierMixin, Watched, Estimator):
     def _check_arrays(self) -> None:
         """Raise an error unless the loops can read the expansion, which users can replace."""
         with refuse_replaced():
-            self._expansion.check()
-            size, rows = np.shape(self._expansion.vectors)[:1], self._expansion.rows.size
+            self._expansion.check(self.classes_.size)
+            vectors, rows = self._expansion.vectors, self._expansion.rows.size
+            size = np.shape(vectors)[:1]
             expect(size == (rows,), f"the expansion has vectors of shape {size}, where {(rows,)} belongs")
+            if is_sparse(vectors):
+                try:
+                    vectors.check_format(full_check=True)
+                except ValueError as error:
+                    raise Fault(f"the vectors of the expansion are a damaged matrix ({error})") from None
             if "_memory" in self.__dict__:
                 self._memory.check(self._memory.size, self._memory.rule, self._expansion)
 
