@@ -256,6 +256,16 @@ def test_the_architecture_page_names_what_is_there():
             found = getattr(found, name)
 
 
+def test_the_page_on_reading_names_what_is_there():
+    page = (ROOT / "docs" / "explanation" / "reading.md").read_text()
+    named = re.findall(r"\(../../src/([\w/]+)\.py\), (`[^|]+`) \|", page)
+    assert len(named) > 5
+    for path, names in named:
+        module = import_module(path.replace("/", "."))
+        first, *others = re.findall(r"`(\w+)`", names)
+        assert all(hasattr(module, name) or hasattr(getattr(module, first), name) for name in [first, *others]), names
+
+
 def floors():
     """The floor of each package, from the contract on imports; higher numbers are lower floors."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]

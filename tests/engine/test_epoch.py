@@ -35,7 +35,9 @@ STORAGES = {
     "read-only": lambda X: np.frombuffer(X.tobytes()).reshape(X.shape),
     "lists": lambda X: X.tolist(),
 }
-storage = pytest.mark.parametrize("stored", STORAGES.values(), ids=STORAGES.keys())
+# For 64-bit indices every loop is compiled again. Scikit-learn's checks of Perceptron and AROW have them, too.
+CASES = [pytest.param(make, id=name, marks=[pytest.mark.long] * ("int64" in name)) for name, make in STORAGES.items()]
+storage = pytest.mark.parametrize("stored", CASES)
 
 
 @storage

@@ -66,9 +66,14 @@ def expected_failures(estimator):
     return expected
 
 
-# Checks with read-only arrays and 64-bit indices, for which every loop is compiled again. All learners take rows in one
-# place, so one learner for each kind of loop stands for the others, whose checks are long.
-OTHER_ARRAYS = ("check_readonly_memmap_input", "check_estimator_sparse_array", "check_estimator_sparse_matrix")
+# Checks with read-only arrays, 64-bit indices and single precision, for which every loop is compiled again. All
+# learners take rows in one place, so one learner for each kind of loop stands for the others, whose checks are long.
+OTHER_ARRAYS = (
+    "check_readonly_memmap_input",
+    "check_estimator_sparse_array",
+    "check_estimator_sparse_matrix",
+    "check_estimators_dtypes",
+)
 TAKES_OTHER_ARRAYS = ("Perceptron()", "AROW()")
 # Other settings of a class pass or fail these checks as the first one does; their laws have tests of their own.
 FIRST = {str(model) for model in {type(model): model for model in reversed(FAMILY)}.values()}
