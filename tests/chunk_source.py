@@ -57,7 +57,8 @@ def rows(n_classes, sparse, n=211, seed=0):
 
 
 def job_of(name, parameters, source, *, epochs=3, **more):
-    member = trainable()[name](**({"intercept_scaling": 1.0} if name not in ("winnow", "adaline-regressor") else {}))
+    cls = trainable()[name]
+    member = cls(**({"intercept_scaling": 1.0} if "intercept_scaling" in cls.declared else {}))
     for key, value in parameters.items():
         setattr(member, key, value)
 

@@ -459,7 +459,7 @@ EVERY = r"(?P<every>every epoch|every \d+ epochs)"
 SENTENCES = {
     rf"{UNDER}{ROWS} is on its side: (?:an epoch passed without an update|no row was left to correct){TOTALS}": on_their_sides,
     rf"{UNDER}{ROWS} has the required margin: an epoch passed without an update{TOTALS}": on_their_sides,
-    rf"{UNDER}the target of {ROWS} is met exactly: an epoch passed without an update{TOTALS}": true,
+    rf"{UNDER}{ROWS} has no loss: an epoch passed without an update{TOTALS}": true,
     rf"the last allowed epoch was over, with mistakes still being made \((?P<mistakes>\d+) in epoch (?P<epoch>\d+)\){OUTLOOK}": last_epoch,
     rf"the last allowed epoch was over, with (?P<mistakes>\d+) (?P<epoch>)rows? still misclassified{OUTLOOK}": last_epoch,
     rf"the last allowed epoch was over, with a mean loss of (?P<loss>{NUMBER}) in it{OUTLOOK}": last_loss,

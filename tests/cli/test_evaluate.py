@@ -55,7 +55,7 @@ def test_a_model_is_measured_on_files(folder, data):
 
 def test_probabilities_of_folds_are_those_of_the_models_of_the_folds(folder, data):
     X, y = data
-    options = ["--learner", "soft-margin", "--loss", "logistic", "--tol", "none", "--intercept-scaling", 1]
+    options = ["--learner", "soft-margin", "--loss", "log_loss", "--tol", "none", "--intercept-scaling", 1]
     told = json.loads(run("evaluate", folder / "rows.svm", "--folds", 4, "--json", *options).stdout)
     p, areas = np.empty((y.size, 3)), []
     for fold in range(4):

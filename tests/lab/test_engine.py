@@ -47,7 +47,8 @@ def scene_of(name, seed):
     if seed % 5 == 0:
         given |= {"data": WHOLE[seed % 4], "epochs": 40}
     if seed % 4 == 1:
-        modes = [mode for mode in learners()[name].modes if mode != "joint" or params.get("loss") != "logistic"]
+        one_by_one = params.get("loss") in ("logistic", "modified_huber")
+        modes = [mode for mode in learners()[name].modes if mode != "joint" or not one_by_one]
         given |= {"data": ["three", "four"][seed % 8 // 4], "n": 10 + seed, "data_seed": seed}
         given["params"] = given["params"] | {"multiclass": modes[seed // 4 % len(modes)]}
     if seed % 7 == 0 and learners()[name].declared.keys() >= {"init"} and given["features"] == "none":

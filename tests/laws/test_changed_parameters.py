@@ -42,7 +42,7 @@ CHANGES = {
     "aggregate": ["last", "vote"],
     "average": [True, False],
     "penalty": ["l1", "l2", None],
-    "loss": ["hinge", "squared_hinge", "logistic"],
+    "loss": ["hinge", "squared_hinge", "modified_huber", "logistic"],
     "eta0": [0.3],
     "balanced": [True, False],
     "factor": [1.7],

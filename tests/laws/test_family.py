@@ -213,18 +213,17 @@ def test_regression_by_lms_is_the_oracle_and_finds_the_line():
 
 
 @pytest.mark.parametrize(
-    ("loss", "theirs"), [("hinge", "hinge"), ("squared_hinge", "squared_hinge"), ("logistic", "log_loss")]
+    ("loss", "eta"), [("hinge", 2e-4), ("squared_hinge", 0.01), ("modified_huber", 0.01), ("log_loss", 1e-3)]
 )
 @pytest.mark.parametrize(("penalty", "average"), [("l2", False), ("l1", False), ("elasticnet", False), ("l2", True)])
-def test_soft_margins_equal_scikit_learns_sgd_on_dense_rows_where_no_step_is_bounded(loss, theirs, penalty, average):
+def test_soft_margins_equal_scikit_learns_sgd_on_dense_rows_where_no_step_is_bounded(loss, eta, penalty, average):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 5))
     y = (X[:, 0] + 0.3 * rng.standard_normal(200) > 0).astype(int)
     options = {"penalty": penalty, "alpha": 0.01, "average": average, "shuffle": False, "max_iter": 4, "tol": None}
     # Rates so small that one step is as good as many: with larger ones scikit-learn overshoots, and ours does not.
-    eta = {"hinge": 2e-4, "squared_hinge": 0.01, "logistic": 1e-3}[loss]
     ours = SoftMargin(loss=loss, schedule="constant", eta0=eta, **options).fit(X, y)
-    sgd = SGDClassifier(loss=theirs, learning_rate="constant", eta0=eta, **options).fit(X, y)
+    sgd = SGDClassifier(loss=loss, learning_rate="constant", eta0=eta, **options).fit(X, y)
     np.testing.assert_allclose(ours.coef_, sgd.coef_, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(ours.intercept_, sgd.intercept_, rtol=1e-6, atol=1e-8)
 

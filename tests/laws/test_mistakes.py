@@ -134,7 +134,7 @@ IMPOSSIBLE = [
     (
         SoftMargin,
         {"loss": "hinge2"},
-        "not known: choose one of 'hinge', 'squared_hinge', 'logistic'. Did you mean 'hinge'?",
+        "not known: choose one of 'hinge', 'squared_hinge', 'modified_huber', 'logistic', 'log_loss'. Did you mean",
     ),
     (SoftMargin, {"schedule": "pegasus"}, "invalid: it must be one of 'optimal', 'pegasos', 'constant'"),
     (PassiveAggressive, {"C": 0}, "invalid: it must be a positive number, infinity included."),
@@ -379,7 +379,7 @@ CALLS = {
         (lambda at: MaximumMargin().learn_one, "needs all rows at once. Use Perceptron(margin=...) for streams."),
         (lambda at: KernelPerceptron(kernel="precomputed").partial_fit, "Pass the kernel as a function, or fit on all"),
         (lambda at: at.model.predict_proba, "Perceptron has no probabilities. Use decision_function"),
-        (lambda at: SoftMargin().fit(X, Y).predict_proba, "has no probabilities. Use loss='logistic'."),
+        (lambda at: SoftMargin().fit(X, Y).predict_proba, "has no probabilities. Use loss='logistic' or"),
         (lambda at: VotedPerceptron().fit(X, Y, coef_init=np.zeros(4)), "The vote starts from zero: drop coef_init"),
         (lambda at: at.voted.predict(X, aggregate="mean"), "aggregate='mean' is not known: choose one of 'vote'"),
         (lambda at: at.voted.predict(X, "averge"), "Did you mean 'average'?"),

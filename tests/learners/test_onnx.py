@@ -61,6 +61,7 @@ MEMBERS = [
     AveragedPerceptron(fit_intercept=False, **SHORT),
     SoftMargin(loss="logistic", **SHORT),
     SoftMargin(loss="logistic", multiclass="ovo", **SHORT),
+    SoftMargin(loss="modified_huber", **SHORT),
     AROW(**SHORT),
 ]
 OTHERS = [
@@ -122,7 +123,7 @@ def test_a_tie_goes_to_the_negative_class_and_the_only_class_always_wins():
     model = Perceptron().fit([[0.0], [1.0]], [0, 1])
     model.coef_, model.intercept_ = [[1.0]], [-0.5]
     assert run(to_onnx(model), np.array([[0.5], [0.75]], np.float32))["label"].tolist() == [0, 1]
-    for one in (Perceptron(), SoftMargin(loss="logistic")):
+    for one in (Perceptron(), SoftMargin(loss="logistic"), SoftMargin(loss="modified_huber")):
         one.learn_one(np.ones(1), "only")
         assert run(to_onnx(one), np.array([[-9.0], [9.0]], np.float32))["label"].tolist() == ["only", "only"]
 

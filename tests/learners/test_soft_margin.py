@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_digits, load_iris
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from oracles import family
-from rosenblatt import SoftMargin
+from rosenblatt import SoftMargin, load, save
 from rosenblatt.errors import InvalidInput
 
 
@@ -30,7 +30,7 @@ def test_pegasos_is_the_oracle(seed):
     np.testing.assert_allclose(model.coef_[0], run.w, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "modified_huber", "logistic"])
 @pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet", None])
 def test_dense_and_sparse_rows_and_chunks_give_the_same(loss, penalty):
     X, y = rows_of(60)
@@ -55,7 +55,7 @@ def test_a_long_step_goes_as_far_as_many_short_ones(loss, length, eta):
 
 def test_long_rows_and_columns_of_other_sizes_do_no_harm():
     X, y = load_iris(return_X_y=True)
-    for loss in ("hinge", "squared_hinge", "logistic"):
+    for loss in ("hinge", "squared_hinge", "modified_huber", "logistic"):
         for scale in (1.0, 100.0):
             assert SoftMargin(loss=loss, random_state=0).fit(scale * X, y).score(scale * X, y) > 0.93
 
@@ -72,6 +72,45 @@ def test_a_step_against_the_squared_hinge_loss_does_not_go_beyond_a_margin_of_on
         margin = scores[1] - scores[[0, 2]].min() if multiclass == "joint" else scores[1]
         gradient = 2 * eta * (length**2 + 1) * (2 if multiclass == "joint" else 1)
         assert margin == pytest.approx(min(gradient, 1.0))
+
+
+def test_the_modified_huber_loss_is_the_squared_one_to_a_margin_of_minus_one_and_then_a_line():
+    for start in (2.0, 0.5, -0.9, -1.0, -1.5, -40.0):
+        model = SoftMargin(loss="modified_huber", schedule="constant", eta0=0.01, penalty=None, shuffle=False)
+        model.set_params(max_iter=1, tol=None, fit_intercept=False, average=False)
+        model.fit([[1.0], [0.0]], [1, 0], coef_init=[[start]])
+        slope = 0.0 if start >= 1 else 2 * (1 - start) if start >= -1 else 4.0
+        assert model.coef_[0, 0] == pytest.approx(start + 0.01 * slope)
+        loss = 0.0 if start >= 1 else (1 - start) ** 2 if start >= -1 else -4 * start
+        assert model.run_.losses[0] == pytest.approx((loss + 1.0) / 2)  # the row of zeros has a margin of zero
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_probabilities_of_the_modified_huber_loss_are_scikit_learns(classes):
+    X, y = rows_of(classes=classes)
+    X = np.r_[X, 50 * X]
+    model = SoftMargin(loss="modified_huber").fit(X[:200], y)
+    theirs = SGDClassifier(loss="modified_huber").fit(X[:200], y)
+    theirs.coef_, theirs.intercept_ = model.coef_, model.intercept_
+    np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), atol=1e-12)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(model.predict_log_proba(X), np.log(theirs.predict_proba(X)), atol=1e-12)
+    assert list(model.predict_proba_one(X[0]).values()) == model.predict_proba(X[:1])[0].tolist()
+    model.coef_ = 0 * model.coef_
+    model.intercept_ = np.full(model.coef_.shape[0], -2.0)  # no class has more than zero
+    expected = [1.0, 0.0] if classes == 2 else [1 / 3] * 3
+    np.testing.assert_allclose(model.predict_proba(X[:1])[0], expected)
+
+
+def test_scikit_learns_word_for_the_logistic_loss_is_understood(tmp_path):
+    X, y = rows_of()
+    ours, theirs = (SoftMargin(loss=loss).fit(X, y) for loss in ("logistic", "log_loss"))
+    np.testing.assert_array_equal(ours.coef_, theirs.coef_)
+    np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
+    save(theirs, tmp_path / "a.model")
+    np.testing.assert_array_equal(load(tmp_path / "a.model").predict_proba(X), ours.predict_proba(X))
+    with pytest.raises(InvalidInput, match="does not exist"):
+        SoftMargin(loss="log_loss", multiclass="joint").fit(X, y)
 
 
 @pytest.mark.parametrize("multiclass", ["ovr", "joint"])

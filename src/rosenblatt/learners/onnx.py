@@ -29,6 +29,7 @@ from rosenblatt.learners import ALL
 from rosenblatt.learners.association import AssociationUnits
 from rosenblatt.learners.contract import RegressorMixin, check_is_fitted
 from rosenblatt.learners.kernel_perceptron import KernelPerceptron
+from rosenblatt.learners.soft_margin import logistic, rule_of
 from rosenblatt.learners.voted_perceptron import VotedPerceptron
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.multiclass import by_pairs, coding_matrix
@@ -224,7 +225,9 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     scores = _kernel_scores(graph, x, model) if isinstance(model, KernelPerceptron) else _scores(graph, x, model)
     _elect(graph, scores, model.classes_, label)
     if _second_output(model) == "probabilities":
-        _probabilities(graph, scores, model.classes_.size, second)
+        logarithms = isinstance(rule_of(model), logistic)
+        positive = graph.logistic(scores) if logarithms else _huber(graph, scores, model.classes_.size)
+        _probabilities(graph, positive, model.classes_.size, second)
     else:
         graph.node("Identity", scores, output=second)
 
@@ -276,9 +279,19 @@ def _elect(graph: _Graph, scores: str, classes: Array, output: str) -> None:
     graph.node("Gather", graph.constant(_plain_labels(classes)), winner, output=output, axis=0)
 
 
-def _probabilities(graph: _Graph, scores: str, n_classes: int, output: str) -> None:
+def _huber(graph: _Graph, scores: str, n_classes: int) -> str:
+    """Return (1 + score) / 2 between 0 and 1; if no class has more than 0, 1 for each."""
+    inside = graph.node("Clip", scores, graph.constant(np.array(-1.0)), graph.constant(np.array(1.0)))
+    positive = graph.scaled(graph.node("Add", inside, graph.constant([1.0])), 0.5)
+    if n_classes == 2:
+        return positive
+    total = graph.node("ReduceSum", positive, graph.constant(np.array([1])), keepdims=1)
+    some = graph.node("Greater", total, graph.constant(np.zeros(1)))
+    return graph.node("Where", some, positive, graph.constant(np.ones(1)))
+
+
+def _probabilities(graph: _Graph, positive: str, n_classes: int, output: str) -> None:
     """Add the probabilities of the classes, as `SoftMargin.predict_proba` computes them."""
-    positive = graph.logistic(scores)
     if n_classes == 1:
         graph.node("Div", positive, positive, output=output)
     elif n_classes == 2:

@@ -44,17 +44,20 @@ def hinge(margin, norm, rate, importance, bounded=True):
 
 
 @rule(zero_loss=1.0, remedy=GRADIENT_REMEDY)
-def squared_hinge(margin, norm, rate, importance):
+def squared_hinge(margin, norm, rate, importance, linear_from=np.inf):
     """Step 2 (1 - m) when m < 1, a gradient step against max(0, 1 - m)^2; but not beyond a margin of one.
 
-    A longer step, which a large rate or a long row would ask for, overshoots the minimum: errors would grow.
+    A longer step, which a large rate or a long row would ask for, overshoots the minimum: errors would grow. From a
+    distance to the margin on, the loss may go on as a line: the modified Huber loss of Zhang (2004) does, from 2.
     """
     if margin >= 1.0:
         return 0.0, 0.0
-    loss, step = 1.0 - margin, 2.0 * rate * importance
+    loss = 1.0 - margin
+    slope = loss if loss <= linear_from else linear_from
+    step = slope * (2.0 * rate * importance)
     # Where the rate is not what bounds the step, it is what the row asks for over its squared length.
     wanted = reach(loss, importance)
-    return loss * step * (wanted / max(wanted, loss * step * norm)), loss * loss
+    return step * (wanted / max(wanted, step * norm)), slope * (2.0 * loss - slope)
 
 
 @compiled(error_model="numpy")
@@ -92,13 +95,36 @@ def logistic(margin, norm, rate, importance, bounded=True):
     return moved * (six + (total - 3.0 * top) * path) / (total * (six + (4.0 * total - 6.0 * top) * path)), loss
 
 
-def _is_logistic(estimator: Any) -> bool:
-    # A fitted one has the loss that it was fitted with, whatever the parameter is set to since.
+LOGISTIC = ("logistic", "log_loss")  # the second is scikit-learn's word
+HUBER_FROM = 2.0  # the distance to the margin from which the modified Huber loss is a straight line
+
+
+def rule_of(estimator: Any) -> Any:
+    """Return the rule: of a fitted estimator the one that it was fitted with, whatever the parameters are now."""
     stream = vars(estimator).get("_stream")
-    fits = estimator.loss == "logistic" if stream is None else isinstance(stream.settings.algorithm.rule, logistic)
-    if not fits:
-        raise NotAvailable(f"SoftMargin(loss={estimator.loss!r}) has no probabilities. Use loss='logistic'.")
+    return estimator._rule() if stream is None else stream.settings.algorithm.rule
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    rule = rule_of(estimator)
+    if not (isinstance(rule, logistic) or rule == squared_hinge(HUBER_FROM)):
+        raise NotAvailable(
+            f"SoftMargin(loss={estimator.loss!r}) has no probabilities. Use loss='logistic' or 'modified_huber'."
+        )
     return True
+
+
+def huber_probabilities(class_scores: Array, n_classes: int) -> Array:
+    """Return the probability of each class that minimises the modified Huber loss at these scores: (1 + f) / 2.
+
+    It is 0 below a score of -1 and 1 above 1. Several classes are scaled to add up to one; if all have 0, they share.
+    Zhang (2004), Statistical behavior and consistency of classification methods based on convex risk minimization.
+    """
+    positive = (1.0 + np.clip(class_scores.astype(np.float64), -1.0, 1.0)) / 2.0
+    if n_classes == 2:
+        return np.hstack([1.0 - positive, positive])
+    positive[~positive.any(axis=1)] = 1.0
+    return np.asarray(positive / positive.sum(axis=1, keepdims=True))
 
 
 RATES_BY_TRIAL = ("optimal", "pegasos")
@@ -107,8 +133,8 @@ RATES_BY_TRIAL = ("optimal", "pegasos")
 class SoftMargin(LinearClassifier):
     """Soft margins: minimise the mean loss plus a penalty by stochastic gradient steps.
 
-    Losses of the margin m = y f(x): hinge max(0, 1 - m), its square, or logistic log(1 + e^-m); penalty
-    alpha ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1).
+    Losses of the margin m = y f(x): hinge max(0, 1 - m), its square, modified Huber, which is the square but goes on as
+    the line -4m below -1, or logistic log(1 + e^-m); penalty alpha ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1).
 
     A step goes no further than many small ones would: not beyond a margin of one for the hinge, and for the logistic
     loss to z with z + e^z = m + e^m + eta |x|^2. Long rows and large rates therefore do no harm, as they do to plain
@@ -130,7 +156,8 @@ class SoftMargin(LinearClassifier):
     Shalev-Shwartz, Singer and Srebro (2007), Pegasos: primal estimated sub-gradient solver for SVM. Tsuruoka, Tsujii
     and Ananiadou (2009), Stochastic gradient descent training for L1-regularized log-linear models. Xu (2011), Towards
     optimal one pass large scale learning with averaged stochastic gradient descent. Karampatziakis and Langford (2011),
-    Online importance weight aware updates.
+    Online importance weight aware updates. Zhang (2004), Statistical behavior and consistency of classification methods
+    based on convex risk minimization.
 
     Examples
     --------
@@ -140,8 +167,11 @@ class SoftMargin(LinearClassifier):
     [0, 1]
     """
 
-    loss: Literal["hinge", "squared_hinge", "logistic"] = choice(
-        default="hinge", text="Loss that is minimised; see above.", choices=("hinge", "squared_hinge", "logistic")
+    loss: Literal["hinge", "squared_hinge", "modified_huber", "logistic", "log_loss"] = choice(
+        default="hinge",
+        text='Loss that is minimised; see above. "log_loss" is the logistic one, too.',
+        choices=("hinge", "squared_hinge", "modified_huber", *LOGISTIC),
+        lab=("hinge", "squared_hinge", "modified_huber", "logistic"),
     )
     penalty: shared.Penalty = choice(
         default="l2", text="Shrink the weights a little in each trial.", choices=(None, "l2", "l1", "elasticnet")
@@ -187,7 +217,7 @@ class SoftMargin(LinearClassifier):
 
     facts = Facts(
         published=2007,
-        does="hinge, squared hinge or logistic loss with L1, L2, elastic net",
+        does="hinge, squared hinge, modified Huber or logistic loss with L1, L2, elastic net",
         when="a penalised model; probabilities",
         command="soft-margin",
         title="Soft margin",
@@ -199,8 +229,8 @@ class SoftMargin(LinearClassifier):
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """Modes that the loss has: the logistic loss of several classes at once is another one."""
-        return MULTICLASS[:-1] if self.loss == "logistic" else MULTICLASS
+        """Modes that the loss has: one with probabilities is another one of several classes at once."""
+        return MULTICLASS if self.loss in ("hinge", "squared_hinge") else MULTICLASS[:-1]
 
     def _check_own(self) -> None:
         if self._by_trial() and not self.alpha > 0:
@@ -220,9 +250,11 @@ class SoftMargin(LinearClassifier):
 
     def _rule(self) -> Any:
         """Return the rule of the loss; Pegasos is as it was published, without a bound on its steps."""
-        if self.loss == "squared_hinge":
-            return squared_hinge()
-        return (hinge if self.loss == "hinge" else logistic)(bounded=self.schedule != "pegasos")
+        if self.loss in LOGISTIC:
+            return logistic(bounded=self.schedule != "pegasos")
+        if self.loss == "hinge":
+            return hinge(bounded=self.schedule != "pegasos")
+        return squared_hinge(HUBER_FROM if self.loss == "modified_huber" else np.inf)
 
     def _averaged(self) -> bool:
         """Return whether the weights are averaged: as given, or as a fit has chosen."""
@@ -239,7 +271,8 @@ class SoftMargin(LinearClassifier):
         if self.schedule == "optimal":
             # Bottou's choice: the first step is no longer than a weight of typical size.
             typical = (1.0 / self.alpha**0.5) ** 0.5
-            steepest = 2.0 * (1.0 + typical) if self.loss == "squared_hinge" else 1.0
+            rule = self._rule()
+            steepest = 2.0 * min(1.0 + typical, rule.linear_from) if isinstance(rule, squared_hinge) else 1.0
             # A penalty of any strength leaves the first rate finite.
             return HarmonicRate(float(self.alpha), max(steepest / (typical * self.alpha) - 1.0, math.nextafter(-1, 0)))
         return None
@@ -247,10 +280,10 @@ class SoftMargin(LinearClassifier):
     def _plan(self, **changes: Any) -> Plan:
         return super()._plan(**({"schedule": "constant"} if self._by_trial() else {}), **changes)
 
-    @available_when(_is_logistic)
+    @available_when(_has_probabilities)
     @steady
     def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class, from the logistic scores; several classes are scaled to add up to one.
+        """Return the probability of each class; of several classes, scaled to add up to one.
 
         Parameters
         ----------
@@ -260,9 +293,13 @@ class SoftMargin(LinearClassifier):
         -------
         array of shape (n_samples, n_classes)
         """
-        return probabilities(self._class_scores(X), self.classes_.size)
+        return self._probabilities(self._class_scores(X))
 
-    @available_when(_is_logistic)
+    def _probabilities(self, class_scores: Array) -> Array:
+        of_scores = probabilities if isinstance(rule_of(self), logistic) else huber_probabilities
+        return of_scores(class_scores, self.classes_.size)
+
+    @available_when(_has_probabilities)
     @steady
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithm of the probability of each class.
@@ -275,14 +312,17 @@ class SoftMargin(LinearClassifier):
         -------
         array of shape (n_samples, n_classes)
         """
-        # Not by log(predict_proba), which vanishes where a probability rounds to zero or one.
         scores = self._class_scores(X).astype(float)
+        if not isinstance(rule_of(self), logistic):
+            with np.errstate(divide="ignore"):  # a probability may be zero
+                return np.log(self._probabilities(scores))
+        # Not by log(predict_proba), which vanishes where a probability rounds to zero or one.
         log_positive = -np.logaddexp(0.0, -scores)
         if self.classes_.size == 2:
             return np.hstack([-np.logaddexp(0.0, scores), log_positive])
         return np.asarray(log_positive - np.logaddexp.reduce(log_positive, axis=1, keepdims=True))
 
-    @available_when(_is_logistic)
+    @available_when(_has_probabilities)
     @steady
     def predict_proba_one(self, x: Any) -> dict[Any, float]:
         """Return the probability of each class for one row, as `predict_proba` does; empty before the first row.
@@ -298,4 +338,4 @@ class SoftMargin(LinearClassifier):
         if "_stream" not in self.__dict__:
             return {}
         scores = self._decide(self._problem_scores(self._one_row(x)))
-        return dict(zip(self.classes_.tolist(), probabilities(scores, self.classes_.size)[0].tolist(), strict=True))
+        return dict(zip(self.classes_.tolist(), self._probabilities(scores)[0].tolist(), strict=True))

@@ -280,7 +280,7 @@ class LinearModel:
             return Sigmoids(tuple(slope), tuple(offset))
         training = origin.get("training")
         parameters = training.get("parameters") if isinstance(training, dict) else None
-        logistic = isinstance(parameters, dict) and parameters.get("loss") == "logistic"
+        logistic = isinstance(parameters, dict) and parameters.get("loss") in ("logistic", "log_loss")
         return Sigmoids((1.0,) * columns, (0.0,) * columns) if columns and logistic else None
 
     def require_probabilities(self) -> Sigmoids:

@@ -388,7 +388,7 @@ LOSS_WORDS = _SHARED_WORDS | {
     Stop.TRAINING: "{objective} stopped falling: {patience} in a row did not lower it{by}",
 }
 REGRESSION_WORDS = LOSS_WORDS | {
-    Stop.SEPARATED: "{under}the target of {rows} is met exactly: an epoch passed without an update{totals}",
+    Stop.SEPARATED: "{under}{rows} has no loss: an epoch passed without an update{totals}",
     Stop.CHUNK: Stop.CHUNK.value + " (rows: {trials}, mean loss: {loss:.3g}): the stream can continue",
 }
 

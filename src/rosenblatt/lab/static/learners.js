@@ -523,7 +523,8 @@ export const LEARNERS = {
   },
   SoftMargin(task, p) {
     const bounded = p.schedule !== "pegasos";
-    const rule = p.loss === "hinge" ? hinge(bounded) : p.loss === "logistic" ? logistic(bounded) : squaredHinge();
+    const squared = squaredHinge(p.loss === "modified_huber" ? 2 : Infinity);
+    const rule = p.loss === "hinge" ? hinge(bounded) : p.loss === "logistic" ? logistic(bounded) : squared;
     const late = p.average === null;
     const averaged = late ? p.penalty === null || p.penalty === "l2" : p.average;
     return new FirstOrder(task, rule, { bias: biasOf(p), ...penaltyOf(p), ...harmonicRate(p), averaged, late });
@@ -546,6 +547,7 @@ function harmonicRate(p) {
   if (p.schedule !== "optimal") return {};
   // Bottou's start: the first step is no longer than a weight of typical size.
   const typical = Math.sqrt(1 / Math.sqrt(p.alpha));
-  const steepest = p.loss === "squared_hinge" ? 2 * (1 + typical) : 1;
+  const slopes = { squared_hinge: 2 * (1 + typical), modified_huber: 2 * Math.min(1 + typical, 2) };
+  const steepest = slopes[p.loss] ?? 1;
   return { strength: p.alpha, start: Math.max(steepest / (typical * p.alpha) - 1, Number.EPSILON / 2 - 1) };
 }

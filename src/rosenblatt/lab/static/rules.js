@@ -68,14 +68,19 @@ export const hinge = (bounded) =>
     { zeroLoss: 1 },
   );
 
-/** A step against max(0, 1 - m)^2, but not beyond a margin of one. */
-export const squaredHinge = () =>
+/**
+ * A step against max(0, 1 - m)^2, but not beyond a margin of one. From a distance to it on the loss may be a line.
+ * @param {number} [linearFrom]
+ */
+export const squaredHinge = (linearFrom = Infinity) =>
   rule(
     "squared_hinge",
     (margin, square, rate) => {
       if (margin >= 1) return REST;
-      const [loss, step] = [1 - margin, 2 * rate];
-      return [loss * step * (loss / Math.max(loss, loss * step * square)), loss * loss];
+      const loss = 1 - margin;
+      const slope = Math.min(loss, linearFrom);
+      const step = slope * (2 * rate);
+      return [step * (loss / Math.max(loss, step * square)), slope * (2 * loss - slope)];
     },
     { zeroLoss: 1 },
   );

@@ -119,7 +119,7 @@ export function checkedScene(scene, catalogue) {
   }
   const classes = [...new Set(labels)].sort((a, b) => a - b);
   const multiclass = params.multiclass ?? "ovr";
-  const modes = params.loss === "logistic" ? ["ovr", "ovo", "ovo-vote"] : learner.modes;
+  const modes = ["logistic", "modified_huber"].includes(params.loss) ? ["ovr", "ovo", "ovo-vote"] : learner.modes;
   if (classes.length > 2 && !modes.includes(multiclass)) {
     throw new Error(`${learner.name} cannot learn all classes jointly. Choose multiclass=${modes.join(", ")}.`);
   }

@@ -55,6 +55,7 @@ const VALUES = {
   forgetron: "the oldest, and all shrink",
   projectron: "none: the new row is projected",
   squared_hinge: "squared hinge",
+  modified_huber: "modified Huber",
   elasticnet: "elastic net",
   l1: "L1",
   l2: "L2",
