@@ -22,10 +22,10 @@ from rosenblatt.training.stream import NO_CLASSES, Learned, RegressionStream, Se
 Array = npt.NDArray[Any]
 
 ATTRIBUTES = """\
-    coef_ : array of shape (n_features,)
-    intercept_ : float
-    n_iter_, run_, stop_reason_, t_, n_features_in_, feature_names_in_
-        As for `Perceptron`."""
+coef_ : array of shape (n_features,)
+intercept_ : float
+n_iter_, run_, stop_reason_, t_, n_features_in_, feature_names_in_
+    As for `Perceptron`."""
 
 
 class LinearRegressor(RegressorMixin, EpochLearner):
