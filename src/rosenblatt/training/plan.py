@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.bounds import average_risk, voted_risk
 from rosenblatt.data.numbers import is_real, is_truth, is_whole
 from rosenblatt.data.table import row_numbers
 from rosenblatt.engine.rows import interleave, shuffle
 from rosenblatt.errors import InvalidArgument, InvalidInput
+from rosenblatt.markup.charts import sparkline, with_caption
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.text import brief, count, did_you_mean, short_repr
 from rosenblatt.training.stopping import Stop
@@ -353,9 +355,6 @@ class Run:
         return f"{size} in {self.seconds:.3g} s. Mistakes by epoch: {mistakes}.\nIt stopped: {self.reason}"
 
     def _repr_html_(self) -> str:
-        # Imported here: most runs are never shown in a browser.
-        from rosenblatt.markup.charts import sparkline, with_caption
-
         return with_caption(sparkline(self.mistakes, "Mistakes in each epoch"), str(self))
 
     @property
@@ -387,9 +386,6 @@ class Run:
         tuple of Guarantee
             Empty for several problems, and if rows had been seen by the weights that predicted them: see `single_pass`.
         """
-        # Imported here: training itself does not use these theorems.
-        from rosenblatt.bounds import average_risk, voted_risk
-
         if len(self.stops) > 1 or self.single_pass is None:
             return ()
         rows, mistakes = self.single_pass

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from rosenblatt.data.table import row_numbers
 from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.errors import InvalidInput
+from rosenblatt.markup.charts import growth_chart, with_caption
 from rosenblatt.text import brief, count
 from rosenblatt.training.algorithm import EpochArgs
 from rosenblatt.training.plan import Run
@@ -129,9 +130,6 @@ class Recording:
         return f"{size}, {count(int(self.mistakes.sum()), 'mistake')}.\nIt stopped: {self.run.reason}"
 
     def _repr_html_(self) -> str:
-        # Imported here: most recordings are never shown in a browser.
-        from rosenblatt.markup.charts import growth_chart, with_caption
-
         growth = growth_chart(np.arange(self.row.size + 1), np.cumsum([0, *self.mistakes]))
         return with_caption(growth, str(self))
 

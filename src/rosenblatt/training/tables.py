@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.markup.elements import table
 from rosenblatt.text import count, did_you_mean, in_columns, short_repr
 from rosenblatt.training.record import Recording, Trial
 
@@ -147,9 +148,6 @@ def _markdown(columns: list[str], lines: list[list[str]], note: str) -> str:
 
 
 def _html(columns: list[str], lines: list[list[str]], note: str) -> str:
-    # Imported here: most tables are text.
-    from rosenblatt.markup.elements import table
-
     return table(columns, lines, caption=note or None)
 
 
