@@ -57,7 +57,8 @@ lint: $(VENV)/.lint
 	$(NPX) --package=typescript@5.9.3 tsc -p .
 	$(NPX) @biomejs/biome@2.6.6 check --error-on-warnings
 
-# The site, in build/site: warnings are errors, and every internal link leads somewhere.
+# The site, in build/site: warnings are errors, and every internal link leads somewhere. With INTERSPHINX=1, types link
+# to the documentation of Python, NumPy, SciPy and scikit-learn.
 site: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W -n -q -b html -d build/doctrees docs build/site
 	$(BIN)/python docs/check_links.py build/site

@@ -1,5 +1,6 @@
 """Configuration of the site: Sphinx, MyST for Markdown, the theme furo, and our own small extensions."""
 
+import os
 import sys
 import tomllib
 from pathlib import Path
@@ -26,6 +27,16 @@ extensions = [
     "extensions.repository",
     "extensions.sheets",
 ]
+# Links to what others document need lists of their pages, which are downloaded: only if asked for, as the site can be
+# built without a network.
+if os.environ.get("INTERSPHINX"):
+    extensions.append("sphinx.ext.intersphinx")
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "scipy": ("https://docs.scipy.org/doc/scipy", None),
+    "sklearn": ("https://scikit-learn.org/stable", None),
+}
 exclude_patterns = ["extensions", "templates"]
 templates_path = ["templates"]
 default_role = "code"

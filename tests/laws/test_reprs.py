@@ -1,10 +1,13 @@
 """What is printed fits a screen, however large the data."""
 
 import re
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from members import EVERY_CLASS
 from rosenblatt import AveragedPerceptron, Perceptron, certify, record, theory, train
 from rosenblatt.datasets import noisy, separable
 
@@ -81,6 +84,12 @@ def test_a_fitted_estimator_shows_its_run_below_the_diagram(shown):
     assert fitted._repr_html_().endswith(run)
     assert fitted._repr_mimebundle_()["text/html"].endswith(run)
     assert run not in AveragedPerceptron()._repr_html_()
+
+
+@pytest.mark.parametrize("cls", EVERY_CLASS)
+def test_the_diagram_links_to_the_page_of_its_class(cls):
+    site = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["urls"]["Homepage"]
+    assert f'href="{site}reference/generated/rosenblatt.{cls.__name__}.html"' in cls()._repr_html_()
 
 
 def test_no_label_is_executed_in_html():

@@ -39,6 +39,8 @@ from rosenblatt.training.multiclass import MULTICLASS
 from rosenblatt.training.plan import Run
 from rosenblatt.training.stream import Stream
 
+SITE = "https://rosenblatt-developers.github.io/rosenblatt/"
+
 Array = npt.NDArray[Any]
 Read = TypeVar("Read", bound=Callable[..., Any])
 
@@ -285,6 +287,10 @@ class Estimator(BaseEstimator):
     By default a file holds the attributes named in `stored_attributes`, and those of `at_times` that are there. A class
     whose state is in a stream, or that keeps something else, overrides `_to_file` and `_from_file`.
     """
+
+    # Where scikit-learn's diagram of an estimator links to.
+    _doc_link_module = "rosenblatt"
+    _doc_link_template = f"{SITE}reference/generated/rosenblatt.{{estimator_name}}.html"
 
     declared: ClassVar[Mapping[str, Parameter]] = {}
     facts: ClassVar[Facts | None] = None
