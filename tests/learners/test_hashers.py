@@ -8,9 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks
@@ -67,6 +71,27 @@ def test_tables_may_be_frames_dicts_or_arrays():
     assert X[2, features.category_column("colour", "blue")] == 1
     numbers = TableHasher(bits=20).fit_transform(np.array([[1.5, 0], [2, 3]]))
     assert numbers.sum(axis=1).reshape(-1).tolist() == [[1.5, 5]]
+
+
+def test_columns_have_names_where_a_pipeline_asks_for_them():
+    texts = TextHasher(bits=3)
+    assert texts.get_feature_names_out().tolist() == [f"texthasher{j}" for j in range(8)]
+    with pytest.raises(NotFittedError):
+        TableHasher(bits=3).get_feature_names_out()
+    both = ColumnTransformer([("t", texts, "text"), ("rest", TableHasher(bits=2), ["age", "colour"])]).fit(FRAME)
+    assert both.transform(FRAME).shape == (3, 12)
+    assert both.get_feature_names_out().tolist()[7:9] == ["t__texthasher7", "rest__tablehasher0"]
+
+
+def test_rows_stay_sparse_whatever_the_settings_ask_for():
+    hasher, expected = TextHasher(bits=10), TextHasher(bits=10).transform(TEXTS)
+    assert hasher.set_output(transform="default").set_output() is hasher
+    for name in ("pandas", "polars"):
+        with pytest.raises(InvalidInput, match="the rows of TextHasher are sparse"):
+            make_pipeline(hasher, AveragedPerceptron()).set_output(transform=name)
+        with config_context(transform_output=name):
+            assert (hasher.fit_transform(TEXTS) != expected).nnz == 0
+            assert TableHasher(bits=4).fit_transform(FRAME).shape == (3, 16)
 
 
 def test_they_are_saved_cloned_and_pickled(tmp_path):
@@ -144,6 +169,8 @@ def test_texts_in_one_column_are_texts(X):
     ("X", "sentence"),
     [
         (pd.DataFrame({"a": MAILS, "b": MAILS}), "the columns 'a' and 'b', and texts are one"),
+        (pl.DataFrame({"a": MAILS, "b": MAILS}), "the columns 'a' and 'b', and texts are one"),
+        (pd.DataFrame({"a": MAILS, "b": MAILS}).to_records(), "which is not text"),
         (pd.DataFrame(), "no column"),
         (pd.DataFrame({"n": [1, 2]}), "has 1 in row 0, which is not text"),
         ({"a": MAILS}, "of type dict"),

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     class TransformerMixin:
         """Fit and transform in one call."""
 
+        def __init_subclass__(cls, auto_wrap_output_keys: tuple[str, ...] | None = ("transform",)) -> None: ...
         def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> npt.NDArray[Any]: ...  # noqa: D102
 
     class ClassNamePrefixFeaturesOutMixin:
@@ -113,6 +114,9 @@ else:
 
     class TransformerMixin:
         """A transformer, without scikit-learn."""
+
+        def __init_subclass__(cls, auto_wrap_output_keys=None):
+            pass
 
     class ClassNamePrefixFeaturesOutMixin:
         """A transformer that names its features, without scikit-learn."""

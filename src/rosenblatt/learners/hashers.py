@@ -14,7 +14,7 @@ from rosenblatt.files.features import TEXT_FIELD, Piece, assemble, to_bytes, wor
 from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, Column, FeatureOptions, Reading, as_crosses
 from rosenblatt.files.tables import category_piece, check_crosses, joined_texts, kind_of, number_piece
 from rosenblatt.learners.base import Estimator
-from rosenblatt.learners.contract import TransformerMixin, check_is_fitted
+from rosenblatt.learners.contract import ClassNamePrefixFeaturesOutMixin, TransformerMixin, check_is_fitted
 from rosenblatt.learners.parameters import choice, custom, flag, integer
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import listed
@@ -24,8 +24,11 @@ Array = npt.NDArray[Any]
 TEXT_FEATURES = ("number", "category", "text", "skip")
 
 
-class _Hasher(TransformerMixin, Estimator):
-    """A transformer to sparse rows, with the parameters of everything that is hashed."""
+class _Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, auto_wrap_output_keys=None):
+    """A transformer to sparse rows, with the parameters of everything that is hashed.
+
+    scikit-learn would wrap the rows in a data frame where its settings ask for one, and fail, as they are sparse.
+    """
 
     bits: int = integer(
         default=18, text="There are 2^bits columns.", least=1, wanted=f"a whole number from 1 to {MOST_BITS}"
@@ -49,6 +52,30 @@ class _Hasher(TransformerMixin, Estimator):
         'texts alone are "text*text".',
         kind="str, list of str, or None",
     )
+
+    @property
+    def _n_features_out(self) -> int:
+        check_is_fitted(self)
+        return self._options().n_columns
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose the container of the rows: there is the CSR matrix only.
+
+        Parameters
+        ----------
+        transform : {"default"} or None
+            A data frame, which `set_output` of a pipeline may ask of all steps, cannot hold 2^bits columns.
+
+        Returns
+        -------
+        self
+        """
+        if transform not in (None, "default"):
+            raise InvalidInput(
+                f"transform={transform!r} asks for a data frame, but the rows of {type(self).__name__} are sparse, with"
+                f" 2^{self.bits} columns. Use transform='default'."
+            )
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -106,7 +133,7 @@ def _as_bytes(text: Any, row: int) -> bytes:
     raise InvalidInput(f"X has {text!r:.60} in row {row}, which is not text. Pass a list of texts.")
 
 
-class TextHasher(_Hasher):
+class TextHasher(_Hasher, auto_wrap_output_keys=None):
     """Texts as sparse rows: words are hashed into columns, without a vocabulary.
 
     The column of a word is its MurmurHash3 modulo 2^bits. The same texts in a file of ``label<TAB>text`` give the same
@@ -176,7 +203,7 @@ class TextHasher(_Hasher):
         return _as_matrix(word_pieces(options, *joined_texts(texts)), options, bool(self.normalise), len(texts))
 
 
-class TableHasher(_Hasher):
+class TableHasher(_Hasher, auto_wrap_output_keys=None):
     """Tables of numbers, categories and texts as sparse rows, by hashing names.
 
     A number is a value in the column of its name; a category the value 1 in the column of name=value; a text its words,
