@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 import sys
 from collections.abc import Iterator
@@ -82,6 +83,8 @@ def serve(
         models = count(len(service.writers), "model")
         click.echo(f"Serving {models} of {folder} at http://{shown}:{port}/\nPress Ctrl-C to stop.")
         sys.stdout.flush()
+        # Uvicorn raises the signal again once it has stopped, which is no failure.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit())
         uvicorn.Server(config).run(sockets=sockets)
 
 

@@ -175,6 +175,14 @@ def media_type(request: Request) -> str:
     return request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
 
 
+def is_on(request: Request, name: str) -> bool:
+    """Return whether a switch of the query is on."""
+    value = request.query_params.get(name, "false")
+    if value not in ("true", "false"):
+        raise Problem("invalid-row", f"{name}={value!r:.60} is neither true nor false.")
+    return value == "true"
+
+
 def idempotency(request: Request, body: bytes) -> dict[str, str]:
     """Return the idempotency key of a request with the digest of all that it asks."""
     key = request.headers.get("idempotency-key", "")
@@ -239,8 +247,7 @@ class Api:
     async def file(self, request: Request) -> Response:
         """Return the model file, for `rosenblatt predict` and `rosenblatt.load`."""
         name, writer = request.path_params["model"], self._writer(request)
-        seq = writer.model.state.seq
-        content = await writer.use(lambda model: model.known.save(), "save", MAX_ROWS)
+        seq, content = await writer.use(lambda model: (model.state.seq, model.known.save()), "save", MAX_ROWS)
         headers = {"content-disposition": f'attachment; filename="{name}.model"', "x-sequence": str(seq)}
         return Response(content, headers=headers, media_type=FILE)
 
@@ -264,7 +271,7 @@ class Api:
     async def predict(self, request: Request) -> Response:
         """Predict rows; keep those with an id."""
         writer, media = self._writer(request), media_type(request)
-        asked = [name for name in ("scores", "probabilities") if request.query_params.get(name) == "true"]
+        asked = [name for name in FIGURES if is_on(request, name)]
         async with self.bodies.of(request) as body:
             rows: list[Any]
             if media in LINES:
@@ -301,8 +308,10 @@ class Api:
         writer = self._writer(request)
         async with self.bodies.of(request) as body:
             row = decoded(body, RowToExplain)
-            found = await writer.use(lambda model: model.known.explain(row.x, row.top), "explain", MAX_ROWS)
-        return answer({"seq": writer.model.state.seq, "text": str(found), "sums": _finite(found.to_dict())})
+            seq, found = await writer.use(
+                lambda model: (model.state.seq, model.known.explain(row.x, row.top)), "explain", MAX_ROWS
+            )
+        return answer({"seq": seq, "text": str(found), "sums": _finite(found.to_dict())})
 
     # ------------------------------------------------------------------------------------------------------- snapshots
 

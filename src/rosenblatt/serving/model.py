@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from rosenblatt.errors import InvalidInput
 from rosenblatt.serving.learner import Learner, OfNumbers, OfRows, begin, begin_with_lines, check_size, plain
 from rosenblatt.serving.problems import Problem
 from rosenblatt.serving.record import Record
@@ -182,10 +181,12 @@ class ServedModel:
     def _keep(self, change: Keep) -> dict[str, Any]:
         """Predict rows, and keep those with an id; the oldest make room if there are too many."""
         waiting = self.state.waiting
+        rows: dict[str, X] = {}
         for number, row in enumerate(change.rows):
-            held = waiting.get(key_of(row.id))
-            if row.id is not None and held is not None and held.x != row.x:
-                raise Problem("other-row", f"Another row waits under the id {row.id!r}.", place=f"$[{number}]")
+            if row.id is not None:
+                held = waiting.get(key_of(row.id))
+                if rows.setdefault(key_of(row.id), row.x if held is None else held.x) != row.x:
+                    raise Problem("other-row", f"Another row waits under the id {row.id!r}.", place=f"$[{number}]")
         predictions = self.known.predict([row.x for row in change.rows])
         for row, predicted in zip(change.rows, predictions, strict=True):
             if row.id is not None and key_of(row.id) not in waiting:
@@ -247,8 +248,3 @@ def digest_of(*parts: bytes) -> str:
     for part in parts:
         found.update(len(part).to_bytes(8, "big") + part)
     return found.hexdigest()
-
-
-def problem_of(error: InvalidInput) -> Problem:
-    """Return the problem that an error of the package is."""
-    return Problem("invalid-row", str(error))

@@ -154,12 +154,9 @@ def arrow_rows(body: bytes, label: str | None) -> list[RowToLearn] | list[RowToP
     except ImportError:
         raise Problem("unknown-media-type", 'Arrow needs pyarrow: pip install "rosenblatt[files]".') from None
     try:
-        with pa.ipc.MessageReader.open_stream(body) as messages:
-            for message in iter(messages.read_next_message, None):
-                if message.type.startswith(("record", "dictionary")) and _is_compressed(message.metadata.to_pybytes()):
-                    raise Problem("invalid-row", "The Arrow stream is compressed. Send it without compression.")
-    except StopIteration:
-        pass
+        for message in pa.ipc.MessageReader.open_stream(body):
+            if message.type.startswith(("record", "dictionary")) and _is_compressed(message.metadata.to_pybytes()):
+                raise Problem("invalid-row", "The Arrow stream is compressed. Send it without compression.")
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Problem("invalid-row", f"The body is not an Arrow stream ({str(error)[:200]}).") from None
     try:

@@ -148,8 +148,9 @@ class Store:
         for name in os.listdir(self.folder):
             if match := JOURNAL.fullmatch(name):
                 path = self._snapshot(int(match[1]))
-                status = os.stat(path if path.exists() else self.folder / SETTINGS)
-                found.append(Snapshot(int(match[1]), status.st_mtime, status.st_size))
+                with suppress(FileNotFoundError):  # the oldest is being removed
+                    status = os.stat(path if match[1] != "0" or path.exists() else self.folder / SETTINGS)
+                    found.append(Snapshot(int(match[1]), status.st_mtime, status.st_size))
         return sorted(found)
 
     def created(self) -> float:

@@ -18,7 +18,6 @@ from rosenblatt.serving.problems import Problem
 from rosenblatt.serving.store import Store
 
 MAX_QUEUED = 1_000  # changes that wait
-MAX_GROUP_BYTES = 1 << 22
 MANY_ROWS = 64  # so many are learned and predicted in a thread
 # A snapshot is due after so many changes or bytes of the journal, or after so many seconds with a change.
 SNAPSHOT_CHANGES, SNAPSHOT_BYTES, SNAPSHOT_SECONDS = 10_000, 1 << 26, 600.0
@@ -94,18 +93,13 @@ class Writer:
         """Make the changes of a group, write them, and answer."""
         done: list[tuple[asyncio.Future[dict[str, Any]], Any]] = []
         lines: list[bytes] = []
-        wanted = False
         try:
             for request in group:
-                if request.change is None:
-                    wanted = True
-                    continue
-                done.append((request.answer, await self._made(request.change, lines)))
+                if request.change is not None:
+                    done.append((request.answer, await self._made(request.change, lines)))
             if lines:
                 await asyncio.get_running_loop().run_in_executor(None, self.store.append, lines)
                 self.changes += len(lines)
-            if wanted or self._is_due() or any(isinstance(request.change, Rollback) for request in group):
-                await self._snapshot()
         except OSError as error:
             log.error("%s cannot be written: %s", self.store.folder, error)
             await self._recover()
@@ -115,8 +109,10 @@ class Writer:
             await self._recover()
             done = [(one.answer, Problem("failed", "The service failed. Its log says more.")) for one in group]
         else:
-            seq = {"snapshot": self.store.first}
-            done += [(request.answer, seq) for request in group if request.change is None]
+            wanted = [request.answer for request in group if request.change is None]
+            if wanted or self._is_due() or any(isinstance(request.change, Rollback) for request in group):
+                written = await self._snapshot()
+                done += [(answer, written) for answer in wanted]
         for answer, result in done:
             if answer.done():  # the client has gone
                 continue
@@ -147,14 +143,24 @@ class Writer:
         many = self.changes >= SNAPSHOT_CHANGES or self.store.journal.size > SNAPSHOT_BYTES
         return self.changes > 0 and (many or late)
 
-    async def _snapshot(self) -> None:
-        """Write a snapshot, unless nothing has changed or nothing is learned."""
+    async def _snapshot(self) -> dict[str, Any] | Problem:
+        """Write a snapshot, unless nothing has changed or nothing is learned; return the answer to a request for one.
+
+        Without it the journal has everything: changes are not refused because their snapshot cannot be written.
+        """
         model, store = self.model, self.store
-        if model.learner is None or model.state.seq == store.first:
-            return
-        file = await self.use(lambda model: model.known.save(), "save", MANY_ROWS)
-        await asyncio.get_running_loop().run_in_executor(None, store.snapshot, model.state, file)
-        self.changes, self.snapshot_time = 0, time.monotonic()
+        if model.learner is not None and model.state.seq != store.first:
+            try:
+                file = await self.use(lambda model: model.known.save(), "save", MANY_ROWS)
+                await asyncio.get_running_loop().run_in_executor(None, store.snapshot, model.state, file)
+            except OSError as error:
+                log.error("%s has no new snapshot: %s", store.folder, error)
+                return Problem("disk", f"The snapshot is not on disk ({error.strerror}).")
+            except Exception:
+                log.exception("A snapshot of %s failed.", store.folder)
+                return Problem("failed", "The service failed. Its log says more.")
+            self.changes, self.snapshot_time = 0, time.monotonic()
+        return {"snapshot": store.first}
 
     async def _recover(self) -> None:
         """Return to what is on disk."""
@@ -169,13 +175,12 @@ class Writer:
 
     async def stop(self) -> None:
         """Make the changes that wait, write a snapshot, and close the journal."""
-        self.stopping = True
+        broken, self.stopping = self.stopping, True
         if self.task is not None:
             await self.queue.put(None)
             await self.task
-        try:
-            await self._snapshot()
-        except OSError as error:  # the journal has everything
-            log.error("%s has no snapshot of its end: %s", self.store.folder, error)
+        if broken:  # what could not be read again stays as it is on disk
+            return
+        await self._snapshot()
         with suppress(OSError):
             self.store.close()
