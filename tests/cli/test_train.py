@@ -179,7 +179,7 @@ def test_ids_are_left_out_with_a_note_and_used_on_request(tmp_path):
 def test_a_label_that_looks_like_an_id_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("\n".join(["x,name", *(f"{k % 7},u{k}" for k in range(60))]) + "\n")
     told = run("train", tmp_path / "a.csv", "--model", tmp_path / "m", code=1).stderr
-    assert "Each of the first 60 rows has a label of its own, such as 'u0'" in told
+    assert "Each of the first 60 rows has a different label, such as 'u0'" in told
 
 
 def test_class_weights_and_classes_are_options(folder):

@@ -116,7 +116,7 @@ def test_headers_are_recognised(file):
     assert read(file("text,label\nx y z w,spam\n"))[1] == ["spam"]
     assert read(file("1,2,3\n4,5,6\n"), header=True)[0] == [[4, 5]]
     assert len(read(file("a,b\nc,d\n"), header=False, label=1)[0]) == 2
-    with pytest.raises(InvalidInput, match="two columns of one name"):
+    with pytest.raises(InvalidInput, match="two columns with the same name"):
         read(file("a,a,y\n1,2,3\n"), header=True)
 
 
@@ -171,7 +171,7 @@ def test_real_tables_are_read(real_data):
 
 def test_a_header_with_a_name_twice_is_told_and_not_read_as_a_row(tmp_path):
     (tmp_path / "a.csv").write_text("size,size,kind\n1,2,a\n3,4,b\n")
-    with pytest.raises(InvalidInput, match="two columns of one name: size, size, kind"):
+    with pytest.raises(InvalidInput, match="two columns with the same name: size, size, kind"):
         open_source(tmp_path / "a.csv")
     (tmp_path / "votes.csv").write_text("left,n,y,y\nright,y,y,n\nleft,n,n,y\n")  # no header, and values twice
     assert sum(chunk.label.size for chunk in open_source(tmp_path / "votes.csv", label=0)) == 3

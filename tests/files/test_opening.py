@@ -204,7 +204,7 @@ def test_a_pipe_with_a_name_is_read_from_its_start(named_pipe, file, packing):
 
 def test_two_pipes_are_refused(named_pipe, tmp_path):
     os.mkfifo(tmp_path / "one")
-    with pytest.raises(InvalidInput, match="one and - are standard input or pipes, of which one can be read"):
+    with pytest.raises(InvalidInput, match="one and - are standard input or pipes; only one of them can be read"):
         open_source([tmp_path / "one", "-"])
 
 

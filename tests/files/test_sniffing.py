@@ -53,7 +53,7 @@ def test_quotes_between_tabs_mean_what_the_name_says(tmp_path):
 
 
 def test_what_is_not_known_is_refused_with_its_start():
-    with pytest.raises(InvalidInput, match=r"begins with b'just words', which looks like no known format"):
+    with pytest.raises(InvalidInput, match=r"begins with b'just words', which is not a format that is recognised"):
         recognise(b"just words\nand more\n", "data")
     with pytest.raises(InvalidInput, match="has no rows"):
         recognise(b"\n\n", "data")

@@ -263,7 +263,7 @@ def test_a_name_that_is_there_twice_is_refused_in_every_format(tmp_path):
     for name in ("a.csv", "a.jsonl", "a.parquet"):
         for paths in ([tmp_path / name], [tmp_path / "first.csv", tmp_path / name]):
             with pytest.raises(
-                InvalidInput, match=r"two columns of one name|line 2: a name is there twice: a, b, a, y"
+                InvalidInput, match=r"two columns with the same name|line 2: a name is there twice: a, b, a, y"
             ):
                 open_source(paths)
 

@@ -178,7 +178,7 @@ def test_what_shards_cannot_do_is_refused():
     X, y = some_rows()
     with pytest.raises(InvalidInput, match="Batch"):
         Perceptron(shards=2, batch=True).fit(X, y)
-    with pytest.raises(InvalidInput, match="beside each other"):
+    with pytest.raises(InvalidInput, match="learn in parallel"):
         record(Perceptron(shards=2), X, y)
     with pytest.raises(InvalidInput, match="shards=0"):
         Perceptron(shards=0).fit(X, y)

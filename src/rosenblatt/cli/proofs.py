@@ -237,7 +237,7 @@ def _read_frame(
 
 
 def _columns(source: FileSource, quiet: bool) -> dict[str, Any]:
-    """Return the columns of tables by their names: numbers, or text and None where it is missing."""
+    """Return the columns of tables by name: numbers, or texts with None for missing ones."""
     own = source.reading.format
     if formats.ALL[own].kind != "table":
         raise InvalidInput(f"A formula names columns, and a file of the format {own} has none. Pass a table.")

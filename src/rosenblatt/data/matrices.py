@@ -35,7 +35,7 @@ else:
 
         @staticmethod
         def issparse(X: Any) -> bool:
-            """Return whether X is sparse; there is no sparse matrix before the module was imported."""
+            """Return whether X is sparse; if scipy.sparse has not been imported, it cannot be."""
             loaded = sys.modules.get("scipy.sparse")
             return loaded is not None and loaded.issparse(X)
 

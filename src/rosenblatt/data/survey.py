@@ -136,7 +136,7 @@ def choose_padding(sizes: Survey, n_classes: int) -> float:
 
 
 def first_row_padding(first: Any) -> float:
-    """Return the constant for a stream that begins with this row: 1/4 if its length is one, as that of texts; else 1.
+    """Return the constant for a stream with this first row: 1/4 for a row of length one, such as a text; else 1.
 
     The first row alone decides, so that the weights do not depend on the chunks. One row says whether rows are scaled
     to length one, but not how large their values are. Accuracy of `PassiveAggressive` after a pass over unit rows with

@@ -265,7 +265,7 @@ def average_all(W, scale_sum, lag, trials, out):
 
 @compiled()
 def sum_squares(W, scale, lag, squares):
-    """Add the squares of scale W - lag to the sum of each problem; an empty lag is none."""
+    """Add the squares of scale W - lag to the sum of each problem; an empty lag counts as zero."""
     if lag.shape[0] == 0:
         for j in range(W.shape[0]):
             for p in range(W.shape[1]):

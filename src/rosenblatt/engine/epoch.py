@@ -221,7 +221,7 @@ def truncate(weights, p, j):
 
 @compiled(error_model="numpy")
 def settle(weights):
-    """Truncate all weights by what they owe and fold the scales into them, so that W alone is the model."""
+    """Apply all pending truncation and fold in the scales, so that W alone is the model."""
     for p in range(weights.W.shape[0]):
         for j in range(weights.paid.shape[1]):
             truncate(weights, p, j)

@@ -105,7 +105,7 @@ overload(respond, jit_options=INLINED)(lambda rule, margin, norm, rate, importan
 
 
 def leaves_mistakes(rule):
-    """Return whether a rule may leave a mistake as it is; known when a loop is compiled, so that others do not look."""
+    """Return whether a rule may leave a mistake uncorrected; decided at compile time, at no cost to other rules."""
     return not rule.of.unit
 
 

@@ -58,7 +58,7 @@ VIEW_ROWS = AS_ROWS | {
 
 
 def as_rows(values, columns, W):
-    """Return a single row as rows of which there is one, for loops over rows: their types are those of a chunk."""
+    """Return a single row as a chunk of one row, of the same types, for the loops over rows."""
     return AS_ROWS[columns is None](values, columns, W)
 
 
@@ -226,7 +226,7 @@ def no_counts(parts):
 
 @compiled(forceinline=True)
 def is_sound(rows, W):
-    """Return whether the only row is no wider than the weights, and so short that sums of its products are finite."""
+    """Return whether the row is no wider than the weights, and small enough that its dot products stay finite."""
     return fits(rows, W) and square(rows, 0) <= longest(rows)
 
 

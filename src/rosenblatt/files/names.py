@@ -49,7 +49,7 @@ def column_name(reading: Reading, column: int) -> str:
 
 
 def known_names(origin: Mapping[str, Any]) -> Callable[[int], str]:
-    """Return a function from the columns of a model to their names, as far as the model has kept them."""
+    """Return a function that maps a model's columns to their names, where the model has kept them."""
     reading = Reading.from_json(origin["reading"])
     kept = KeptNames.from_json(origin["names"]).by_column() if "names" in origin else {}
     return lambda column: kept.get(column) or column_name(reading, column)

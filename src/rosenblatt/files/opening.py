@@ -81,7 +81,7 @@ class Inputs:
         pipes = [path for path in self.paths if can_be_read_once(path)]
         if len(pipes) > 1:
             raise InvalidInput(
-                f"{pipes[0]} and {pipes[1]} are standard input or pipes, of which one can be read, once. Pass one of "
+                f"{pipes[0]} and {pipes[1]} are standard input or pipes; only one of them can be read. Pass one of "
                 "them, or paths of files."
             )
         self.standard_input = StandardInput(pipes[0]) if pipes else None
@@ -171,7 +171,7 @@ def decide(inputs: Inputs, opening: Opening) -> tuple[Reading, list[FileLayout],
 
 
 def _decide_table(name: str, inputs: Inputs, opening: Opening) -> tuple[Reading, list[FileLayout], list[str]]:
-    """Return the same for tables: each file has a layout of its own, and its columns are found by their names."""
+    """Return the same for tables: each file has its own layout, and columns are matched by name."""
     known: Collection[str] = [which for which in (opening.label, *opening.columns) if isinstance(which, str)]
     if opening.reading is not None:
         known = [column.name for column in opening.reading.columns] if opening.reading.named else ()

@@ -81,7 +81,7 @@ def recognise(content: bytes, path: FilePath) -> str:
     found = next((one for one in formats.ALL.values() if one.matches and one.matches(lines)), None)
     if found is None:
         raise InvalidInput(
-            f"{path} begins with {lines[0][:60]!r}, which looks like no known format. Say which it is: "
+            f"{path} begins with {lines[0][:60]!r}, which is not a format that is recognised. Pass its name: "
             f"{formats.listed(formats.ALL)}."
         )
     return _confirmed(found, lines, path, False)

@@ -295,7 +295,9 @@ class FileSource:
 
     def _whole_cache(self) -> RowCache:
         if self.cache is None or not self.cache.whole:
-            raise InvalidInput("There is no whole cache. Open the source with cache=PATH, and call build_cache().")
+            raise InvalidInput(
+                "The cache is missing or incomplete. Open the source with cache=PATH, and call build_cache()."
+            )
         return self.cache
 
     def _written(self, chunks: Iterator[Chunk], cache: RowCache) -> Iterator[Chunk]:

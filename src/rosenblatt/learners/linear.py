@@ -291,7 +291,9 @@ class EpochLearner(Watched, Estimator):
         with all_or_nothing(self):
             job, classes, state = self._prepare(X, y, sample_weight)
             if self.shards != 1:
-                raise InvalidInput(f"shards={self.shards} learn beside each other, not trial by trial. Use shards=1.")
+                raise InvalidInput(
+                    f"shards={self.shards} learn in parallel, so there is no order of trials. Use shards=1."
+                )
             recorder = Recorder(job, state)
             self._finish(Trainer(job.plan, recorder, job.clock).run(), job, classes, state)
         return recorder.recording(self.run_, self)
@@ -349,7 +351,7 @@ class EpochLearner(Watched, Estimator):
         return self
 
     def _going_on(self, first: Any = None) -> Stream:
-        """Return the stream to continue, with the parameters as they are now; a new one begins with the `first` row."""
+        """Return the stream to continue, with the current parameters; a new one suits the `first` row."""
         if "intercept_scaling" in self.declared:
             chooses = "_stream" not in self.__dict__ and self.intercept_scaling == "auto"
             self.intercept_scaling_ = first_row_padding(first) if chooses else self._padding()

@@ -389,7 +389,7 @@ def _soft_margin(table: Table, label: Array, subset: Array, sign: Array, seconds
 
 
 def _furthest(table: Table, label: Array, signs: Array, seconds: float | None, tol: float) -> list[Any]:
-    """Return the hyperplane of each problem; a soft margin where there is none, or where time ran out."""
+    """Return the maximum-margin hyperplane of each problem; a soft margin if it is not separable or time ran out."""
     # Imported here: the command line lists all learners, and needs no prover for it.
     from rosenblatt.prover.certificates.brackets import Bracket
     from rosenblatt.prover.exact.clock import Deadline, OutOfTime

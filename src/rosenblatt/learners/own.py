@@ -72,7 +72,7 @@ class OwnRule(FirstOrder):
 
 @stored("LoopWeights")
 class LoopWeights(NamedTuple):
-    """Weights, and nothing beside them."""
+    """Weights and nothing else."""
 
     W: Matrix
     b: Vector
@@ -425,7 +425,7 @@ def explained(function: Any) -> Iterator[None]:
 
 
 def _compile(rule: Any, values: tuple[Any, ...]) -> None:
-    """Compile a rule by itself, if it is not compiled yet: errors then name the rule, not the loop around it."""
+    """Compile a rule on its own first, so that errors name the rule and not the loop around it."""
     if not hasattr(rule.loop, "compile"):  # the JIT is off
         return
     from numba import typeof

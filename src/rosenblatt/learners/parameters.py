@@ -182,7 +182,7 @@ def custom(
     stores: Callable[[Any], bool] = _is_compound,
     **lab: Any,
 ) -> Any:
-    """Declare a parameter with a check of its own; without one, the class checks it where it knows the data."""
+    """Declare a parameter with its own check. Without one, the class must check it, once it has seen the data."""
     return Parameter(default, kind, text, accepts, f"invalid: it must be {wanted}", stores, words, **lab)
 
 

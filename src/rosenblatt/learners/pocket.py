@@ -221,7 +221,7 @@ class PocketAlgorithm(Algorithm):
         state.best_w[taken], state.best_b[taken] = state.W[taken], state.b[taken]
 
     def _errors(self, args: EpochArgs, planes: Hyperplanes) -> tuple[Array, Array] | None:
-        """Return the weight of the rows that each problem has wrong, and of all; None if there is no time left."""
+        """Return the weight of the misclassified rows of each problem, and the total weight; None if out of time."""
         task, wrong, total = args.task, *np.zeros((2, planes.b.size))
         n_rows = args.subset.size or task.label.size
         size = max(1, min(_rows_per_slice(args.rows), SCORES_AT_ONCE) // planes.b.size)

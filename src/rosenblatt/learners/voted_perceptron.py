@@ -271,7 +271,7 @@ class VotedStream(Stream):
         return scores(table, self._summed()) / self._trials()
 
     def model(self) -> LinearModel:
-        """Return the average of the weight vectors, which will not change when the stream goes on."""
+        """Return the average of the weight vectors, as a copy that later rows do not change."""
         if self._model is None:
             sums, trials, dtype = self._summed(), self._trials(), self.state.W.dtype
             W, b = (sums.W / trials[:, None]).astype(dtype), (sums.b / trials).astype(dtype)
@@ -294,7 +294,7 @@ class VotedStream(Stream):
         return np.asarray(np.maximum(self.state.t[: self.known], 1))
 
     def _summed(self) -> Hyperplanes:
-        """Return the sum of the vectors over the trials, for each known problem; kept until the stream goes on."""
+        """Return the sum of the vectors over the trials, for each known problem; cached until the next row."""
         self.check_arrays()
         if self._sums is None:
             W = np.zeros((self.known, self.n_features))

@@ -119,7 +119,7 @@ def as_trials(trials: Any) -> list[Trial]:
 
 
 def add_legend(ax: Axes) -> None:
-    """Add a legend between the axes and their title, in as many columns as fit; names that are too long are cut."""
+    """Add a legend between the axes and their title. Long names are shortened."""
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
         return

@@ -18,7 +18,7 @@ INFINITE = {"+inf": math.inf, "-inf": -math.inf}
 
 @dataclass(frozen=True, eq=False)
 class EstimateTable:
-    """What becomes of each coefficient under maximum likelihood, beside Firth's estimate.
+    """The maximum-likelihood estimate of each coefficient, finite or not, beside Firth's.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class EstimateTable:
         return "\n".join(dict.fromkeys(filter(None, notes)))
 
     def __str__(self) -> str:
-        """Return the table above what the fits say beside it."""
+        """Return the table with the notes of the fits below it."""
         return as_text(self.rows, self.note)
 
     def _repr_html_(self) -> str:

@@ -50,7 +50,7 @@ def never() -> bool:
 
 
 class EpochArgs(NamedTuple):
-    """The arguments of an epoch's loop, beside the state."""
+    """The arguments of an epoch's loop, except the state."""
 
     rows: Any
     task: Task

@@ -224,10 +224,10 @@ def _read_first(job: ChunkedJob, read: list[Chunk], rest: Iterator[Chunk]) -> Fi
 
 
 def _refuse_ids(label: Array) -> None:
-    """Raise an error if each of the first rows has a label of its own."""
+    """Raise an error if no two of the first rows share a label."""
     if label.size >= FEWEST_ROWS_IN_RUNS and np.unique(label).size == label.size:
         raise InvalidInput(
-            f"Each of the first {label.size} rows has a label of its own, such as {label[0].item()!r}: this looks like "
+            f"Each of the first {label.size} rows has a different label, such as {label[0].item()!r}: this looks like "
             "an id, or a number to predict. Choose the column with the classes by --label NAME, or learn numbers by "
             "--learner adaline-regressor."
         )

@@ -178,7 +178,7 @@ class FirstOrder(Algorithm):
         return args.size
 
     def _learner(self, eta: float, log: UpdateLog = NO_LOG) -> Learner:
-        """Return how the weights move beside the rule, at a learning rate."""
+        """Return everything but the rule that moves the weights, at a learning rate."""
         strength, start = self.rate or (0.0, 0.0)
         return Learner(float(eta), strength, start, self.l2, self.l1, bool(self.averaged), log)
 

@@ -111,7 +111,7 @@ class Stop(Enum):
 
 
 class StoppingRules:
-    """The rules that end a run. Each part (a problem, or all classes of a joint task) ends by itself.
+    """The rules that end a run. Each part (a problem, or all classes of a joint task) ends independently.
 
     Attributes
     ----------

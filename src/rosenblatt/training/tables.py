@@ -88,7 +88,7 @@ def trial_table(
         trials = trials.trials()
     listed = list(trials)
     if not listed:
-        raise InvalidInput("There are no trials: there is nothing to put in a table. Trace at least one epoch.")
+        raise InvalidInput("There are no trials to show. Trace at least one epoch.")
     left_out = 0 if most is None else max(0, len(listed) - most)
     lines = _lines(listed[: len(listed) - left_out], start, row_names, form)
     columns = [

@@ -122,7 +122,7 @@ class EpochRunner:
             self.predictor = "the sum of the scores of all pairs"
 
     def run_epoch(self, epoch: int, active: list[int], clock: RunClock) -> EpochStats:
-        """Present every row once to the active parts, or as many as the clock allows."""
+        """Present every row once to the active parts, or as many rows as there is time for."""
         raise NotImplementedError
 
     def fits(self, part: int, clock: RunClock) -> bool:

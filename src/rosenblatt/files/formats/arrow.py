@@ -91,7 +91,7 @@ def preview(sample: Sample, format: str, header: bool | str, known: Collection[s
     batch = next(batches(sample.path, format, SAMPLE_LINES))
     names = [str(name) for name in batch.schema.names]
     if len(set(names)) < len(names):
-        raise InvalidInput(f"{sample.path} has two columns of one name: {', '.join(names)[:200]}. Rename one.")
+        raise InvalidInput(f"{sample.path} has two columns with the same name: {', '.join(names)[:200]}. Rename one.")
     columns = []
     for column in batch.columns:
         if _pyarrow().types.is_boolean(column.type):

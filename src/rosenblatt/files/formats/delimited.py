@@ -351,7 +351,7 @@ def preview(sample: Sample, format: str, header: bool | str, known: Collection[s
     names = [name or (UNNAMED.format(k) if named else str(k)) for k, name in enumerate(names)]
     if len(set(names)) < width:
         raise InvalidInput(
-            f"{sample.path} has two columns of one name: {', '.join(names)[:200]}. Rename one, or "
+            f"{sample.path} has two columns with the same name: {', '.join(names)[:200]}. Rename one, or "
             "say that there is no header."
         )
     shown = [record for record in records[int(named) :] if len(record.fields) == width]

@@ -189,7 +189,7 @@ class _Rows:
             found.append((b"", encoded, number))
 
     def _text(self, name: str, value: Any, texts: dict[str, list[bytes]]) -> None:
-        """Add a text, or a date, of which a row has one."""
+        """Add a row's text, or its date."""
         kind, text = self.parser.kind[name], as_text(value)
         if kind in DATE_KINDS and (name in texts or date_entries(name, text, kind) is None):
             raise InvalidInput(f"{value!r} of {name!r}{NOT_A_DATE}")

@@ -180,7 +180,7 @@ def certify(
 def certify_pairs(
     X: Any, y: Any, *, margin: bool = True, exact: str = "binary", time_limit: float | None = TIME_LIMIT
 ) -> dict[tuple[Any, Any], Certificate]:
-    """Certify every pair of classes by itself.
+    """Certify every pair of classes separately.
 
     Parameters
     ----------

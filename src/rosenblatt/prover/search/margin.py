@@ -358,7 +358,7 @@ def _largest_margin_wide(signed: SignedRows, deadline: Deadline, *, augmented: b
 
 
 def _wide_view(signed: SignedRows, spread: float) -> AffineView:
-    """Return wide rows in units of their spread, so that the constant of the bias is about as long as the rows."""
+    """Scale wide rows by their spread, so that the constant of the bias is comparable with the rows."""
     inverse = np.full(signed.features, 1.0 / spread)
     return AffineView(signed, np.zeros(signed.features), inverse, 1.0, normalise=False)
 

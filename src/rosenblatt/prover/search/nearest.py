@@ -190,7 +190,7 @@ def continue_search(
 
 
 def lowest_rows(margins: Array, width: int) -> Array:
-    """Return the rows with the lowest margins, as many as a working set takes in at a time."""
+    """Return the rows with the lowest margins: one batch for the working set."""
     most = max(limits.ADDED_ENTRIES // (width + 1), 2 * width)
     size = min(margins.size, max(min(limits.ADDED_ROWS_PER_COLUMN * width, most), limits.MIN_ADDED_ROWS))
     return np.arange(margins.size) if size == margins.size else np.argpartition(margins, size - 1)[:size]
