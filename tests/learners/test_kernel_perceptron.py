@@ -575,6 +575,12 @@ def test_the_memory_of_a_budget_includes_copies_and_blocks(rule):
         KernelPerceptron(budget=budget, budget_rule=rule).fit(*IRIS)
 
 
+def test_a_cache_without_a_limit_takes_no_more_than_there_is():
+    X = np.linspace(-1, 1, int(1.1 * np.sqrt(physical_memory() / 8))).reshape(-1, 1)  # a Gram matrix would not fit
+    model = KernelPerceptron(kernel=lambda A, B: A @ B.T, cache_size=1e12, max_iter=2, tol=None).fit(X, X[:, 0] > 0)
+    assert model.score(X, X[:, 0] > 0) > 0.999
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
 @pytest.mark.parametrize(("part", "value"), [("indices", 10**6), ("indices", -5), ("indptr", 10**6), ("indptr", -5)])
 def test_vectors_that_are_overwritten_in_place_are_refused(kernel, part, value):

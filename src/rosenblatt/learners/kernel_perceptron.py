@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_classes, as_labels, as_names, as_weights, labels_of, used_rows
+from rosenblatt.data.memory import physical_memory
 from rosenblatt.data.table import Table, learnable
 from rosenblatt.engine.rows import Hyperplanes, Task
 from rosenblatt.errors import InvalidInput, NotAvailable
@@ -300,8 +301,8 @@ class KernelPerceptron(ClassifierMixin, Watched, Estimator):
     )
     cache_size: float = real(
         default=1000,
-        text="Megabytes of similarities to keep, where computing them again would take longer: those of up to 8,000 "
-        "rows, of a function, and of rows with thousands of features.",
+        text="Megabytes of similarities to keep, at most half of the memory, where computing them again would take "
+        "longer: those of up to 8,000 rows, of a function, and of rows with thousands of features.",
         least=0,
         wanted="a number of megabytes",
         lab=False,
@@ -524,7 +525,7 @@ class KernelPerceptron(ClassifierMixin, Watched, Estimator):
             start=self._known() if warm else None,
             # The last f on a full budget fluctuates: the best epoch is kept, unless all epochs are asked for.
             plan=plan_of(self, **({"keep": "best"} if fluctuates else {})),
-            cache_bytes=1e6 * float(self.cache_size),
+            cache_bytes=min(1e6 * float(self.cache_size), physical_memory() / 2),
             names=as_names(classes),
             aggregate=self.aggregate,
             most_updates=float(self.max_updates),
