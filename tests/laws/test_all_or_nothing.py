@@ -28,6 +28,7 @@ from rosenblatt import (
     KernelPerceptron,
     MaximumMargin,
     PassiveAggressive,
+    PassiveAggressiveRegressor,
     Perceptron,
     PNormPerceptron,
     PocketPerceptron,
@@ -140,7 +141,14 @@ def fitted(member):
 
 @pytest.mark.parametrize(
     "member",
-    [*MEMBERS, MaximumMargin(), AdalineRegressor(), Perceptron(warm_start=True), AROW(warm_start=True)],
+    [
+        *MEMBERS,
+        MaximumMargin(),
+        AdalineRegressor(),
+        PassiveAggressiveRegressor(),
+        Perceptron(warm_start=True),
+        AROW(warm_start=True),
+    ],
     ids=str,
 )
 def test_an_interrupted_fit_leaves_everything_as_it_was(member):

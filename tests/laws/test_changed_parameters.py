@@ -18,6 +18,7 @@ from rosenblatt import (
     AssociationUnits,
     KernelPerceptron,
     MaximumMargin,
+    PassiveAggressiveRegressor,
     Perceptron,
     SoftMargin,
     VotedPerceptron,
@@ -29,7 +30,14 @@ from rosenblatt.errors import InvalidInput
 RANDOM = np.random.default_rng(5)
 X = RANDOM.normal(size=(60, 3)) + np.arange(60)[:, None] % 4
 Y = np.arange(60) % 4
-MEMBERS = [*STREAMS, AdalineRegressor(), MaximumMargin(), KernelPerceptron(), KernelPerceptron(kernel="poly", degree=2)]
+MEMBERS = [
+    *STREAMS,
+    AdalineRegressor(),
+    PassiveAggressiveRegressor(),
+    MaximumMargin(),
+    KernelPerceptron(),
+    KernelPerceptron(kernel="poly", degree=2),
+]
 # Values that parameters may be changed to, where a member has them; most are not the ones that it has.
 CHANGES = {
     "multiclass": ["ovr", "ovo", "ovo-vote", "joint"],
@@ -50,6 +58,7 @@ CHANGES = {
     "covariance": ["full", "diagonal"],
     "budget": [5, None],
     "C": [0.01],
+    "epsilon": [0.7],
     "class_weight": [{0: 3.0}],
 }
 CASES = [

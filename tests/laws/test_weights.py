@@ -5,12 +5,19 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.linear_model import SGDClassifier
 
 from members import STREAMS
 from oracles import family
-from rosenblatt import ROMMA, AdalineRegressor, KernelPerceptron, PassiveAggressive, PocketPerceptron
+from rosenblatt import (
+    ROMMA,
+    AdalineRegressor,
+    KernelPerceptron,
+    PassiveAggressive,
+    PassiveAggressiveRegressor,
+    PocketPerceptron,
+)
 
 MEMBERS = [
     *(*STREAMS, PocketPerceptron()),
@@ -45,7 +52,7 @@ def test_a_class_that_weighs_more_is_predicted_more_often(model, weights):
     assert min(moved) > (-0.1 if isinstance(model, ROMMA) else -1e-9), moved
 
 
-@pytest.mark.parametrize("model", [*STREAMS, AdalineRegressor()], ids=str)
+@pytest.mark.parametrize("model", [*STREAMS, AdalineRegressor(), PassiveAggressiveRegressor()], ids=str)
 @pytest.mark.parametrize("multiclass", ["ovr", "ovo", "joint"])
 def test_weights_mean_the_same_however_rows_come(model, multiclass):
     """In one chunk, row by row, sparse, and as the weight of a class."""
@@ -72,13 +79,15 @@ def test_weights_mean_the_same_however_rows_come(model, multiclass):
         np.testing.assert_allclose(other.intercept_, whole.intercept_, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("model", [*STREAMS, AdalineRegressor(), KernelPerceptron()], ids=str)
+@pytest.mark.parametrize(
+    "model", [*STREAMS, AdalineRegressor(), PassiveAggressiveRegressor(), KernelPerceptron()], ids=str
+)
 def test_rows_of_weight_zero_move_nothing(model):
     X, y = overlapping(2)
     X = abs(X)
     learned, other = clone(model).partial_fit(X[:60], y[:60]), clone(model)
     other.partial_fit(X, y, sample_weight=np.r_[np.ones(60), np.zeros(60)])
-    scores = [m.predict(X) if isinstance(m, AdalineRegressor) else m.decision_function(X) for m in (learned, other)]
+    scores = [m.predict(X) if is_regressor(m) else m.decision_function(X) for m in (learned, other)]
     np.testing.assert_array_equal(*scores)
 
 
