@@ -90,19 +90,30 @@ def test_with_an_intercept_the_constant_counts_in_the_length_of_a_row():
 
 def penalised_loss(model, loss, alpha):
     margins = np.where(LABELS, 1, -1) * model.decision_function(X)
-    losses = {"hinge": np.maximum(0, 1 - margins), "logistic": np.log1p(np.exp(-margins))}
+    losses = {
+        "hinge": np.maximum(0, 1 - margins),
+        "log_loss": np.log1p(np.exp(-margins)),
+        "modified_huber": np.where(margins < -1, -4 * margins, np.maximum(0, 1 - margins) ** 2),
+    }
     return losses[loss].mean() + alpha / 2 * np.sum(model.coef_**2)
 
 
-@pytest.mark.parametrize(("loss", "theirs"), [("hinge", "hinge"), ("logistic", "log_loss")])
-def test_the_objective_of_sgd_is_minimised(loss, theirs):
+@pytest.mark.parametrize("loss", ["hinge", "log_loss", "modified_huber"])
+def test_the_objective_of_sgd_is_minimised(loss):
     alpha = 0.01
     ours = SoftMargin(loss=loss, alpha=alpha, random_state=0).fit(X, LABELS)
-    sgd = SGDClassifier(loss=theirs, alpha=alpha, random_state=0, tol=None, max_iter=200).fit(X, LABELS)
+    sgd = SGDClassifier(loss=loss, alpha=alpha, random_state=0, tol=None, max_iter=200).fit(X, LABELS)
     assert penalised_loss(ours, loss, alpha) < 1.02 * penalised_loss(sgd, loss, alpha)
-    if loss == "logistic":
+    if loss == "log_loss":
         exact = LogisticRegression(C=1 / (len(X) * alpha)).fit(X, LABELS)
         assert penalised_loss(ours, loss, alpha) < 1.01 * penalised_loss(exact, loss, alpha)
+
+
+def test_probabilities_of_the_same_scores_are_those_of_sgd():
+    theirs = SGDClassifier(loss="modified_huber", random_state=0).fit(X, LABELS)
+    ours = SoftMargin(loss="modified_huber").fit(X, LABELS)
+    theirs.coef_, theirs.intercept_ = ours.coef_, ours.intercept_
+    assert np.allclose(ours.predict_proba(X), theirs.predict_proba(X))
 
 
 def test_a_hard_margin_is_that_of_linear_svc():
