@@ -54,6 +54,10 @@ class PassiveAggressiveRegressor(LinearRegressor):
     ----------
     {attributes}
 
+    See Also
+    --------
+    PassiveAggressive : The same for classes.
+
     Notes
     -----
     `rosenblatt.bounds.passive_aggressive` and `passive_aggressive_2` bound the sum of l^2 over the trials, as they do
@@ -64,10 +68,6 @@ class PassiveAggressiveRegressor(LinearRegressor):
     References
     ----------
     Crammer, Dekel, Keshet, Shalev-Shwartz and Singer (2006), Online passive-aggressive algorithms, JMLR 7, 551-585.
-
-    See Also
-    --------
-    PassiveAggressive : the same for classes.
 
     Examples
     --------
