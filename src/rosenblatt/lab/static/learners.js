@@ -547,6 +547,7 @@ function harmonicRate(p) {
   if (p.schedule !== "optimal") return {};
   // Bottou's start: the first step is no longer than a weight of typical size.
   const typical = Math.sqrt(1 / Math.sqrt(p.alpha));
+  /** @type {Record<string, number>} */
   const slopes = { squared_hinge: 2 * (1 + typical), modified_huber: 2 * Math.min(1 + typical, 2) };
   const steepest = slopes[p.loss] ?? 1;
   return { strength: p.alpha, start: Math.max(steepest / (typical * p.alpha) - 1, Number.EPSILON / 2 - 1) };
