@@ -93,6 +93,7 @@ fuzz: $(VENV)/.test
 	cd tests && NUMBA_DISABLE_JIT=1 $(abspath $(BIN))/python -m attacks.fuzz_models --mutants $(MUTANTS) --seed $(SEED)
 	cd tests && $(abspath $(BIN))/python -m attacks.corrupt_csr 30000 $(SEED)
 	INTERRUPTS=1000 $(BIN)/python -m pytest -q tests/laws/test_all_or_nothing.py
+	cd tests && $(abspath $(BIN))/python -m attacks.kill_service --kills 30 --seed $(SEED)
 	$(BIN)/python tests/attacks/fuzz_files.py $(MUTANTS) $(SEED)
 	$(BIN)/python tests/attacks/fuzz_tables.py 20000 $(SEED)
 	$(BIN)/python tests/attacks/mutate_certificates.py 20000 $(SEED)

@@ -60,10 +60,14 @@ class Server:
     def __enter__(self):
         return self
 
-    def __exit__(self, *error):
+    def close(self):
+        """End the process, if it has not ended, and forget what it wrote."""
         if self.process.poll() is None:
             self.stop()
         self._errors.close()
+
+    def __exit__(self, *error):
+        self.close()
 
 
 # What a model file tells of the calls that taught it: a service that was started again has made others.
