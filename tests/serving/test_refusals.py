@@ -371,3 +371,10 @@ def test_models_that_are_not_there_and_those_that_are(numbers):
 def test_a_switch_that_is_neither_true_nor_false_is_refused(numbers):
     for query in ("scores=1", "scores=maybe", "probabilities="):
         assert kind(numbers.post(f"{MODEL}/predict?{query}", json={"x": [1, 2]})) == "invalid-row"
+
+
+def test_a_query_that_is_unknown_is_refused(numbers):
+    answer = numbers.post(f"{MODEL}/predict?score=true", json={"x": [1, 2]})
+    assert kind(answer) == "invalid-row"
+    assert "scores" in answer.json()["detail"]
+    assert kind(numbers.get("/v1/models?page=2")) == "invalid-row"

@@ -25,7 +25,7 @@ from rosenblatt.errors import InvalidInput, RosenblattError
 from rosenblatt.serving import pages
 from rosenblatt.serving.learner import plain
 from rosenblatt.serving.model import Change, Keep, Learn, LearnLate, Rollback, ServedModel, digest_of
-from rosenblatt.serving.openapi import document
+from rosenblatt.serving.openapi import document, queries_of
 from rosenblatt.serving.problems import Problem
 from rosenblatt.serving.prometheus import Metrics
 from rosenblatt.serving.requests import (
@@ -46,6 +46,7 @@ from rosenblatt.serving.requests import (
 from rosenblatt.serving.service import Service
 from rosenblatt.serving.tokens import Tokens
 from rosenblatt.serving.writer import Writer
+from rosenblatt.text import did_you_mean
 
 MAX_BODY, MAX_FILE = 1 << 20, 1 << 26  # bytes of a request, and of a model file
 MAX_HELD = 1 << 28  # bytes of all requests in memory
@@ -410,13 +411,16 @@ class Api:
         scopes = request.scope.get("scopes")
         return scopes is not None and scope not in scopes and "admin" not in scopes
 
-    def _checked(self, handler: Handler, scope: str) -> Handler:
+    def _checked(self, handler: Handler, scope: str, queries: Collection[str]) -> Handler:
         """Return a handler whose errors are answers."""
 
         async def checked(request: Request) -> Response:
             try:
                 if scope and self._lacks(request, scope):
                     raise Problem("no-scope", f"The token does not have the scope {scope}.")
+                unknown = next((name for name in request.query_params if name not in queries), None)
+                if unknown is not None:
+                    raise Problem("invalid-row", f"?{unknown:.60} is unknown here.{did_you_mean(unknown, queries)}")
                 return await handler(request)
             except Problem as problem:
                 return refusal(problem)
@@ -459,7 +463,10 @@ class Api:
             ("GET", f"{v2}/ready", self.v2_ready, "predict"),
             ("POST", f"{v2}/infer", self.infer, "predict"),
         ]
-        return [Route(path, self._checked(own, scope), methods=[method]) for method, path, own, scope in table]
+        return [
+            Route(path, self._checked(own, scope, queries_of(path, method)), methods=[method])
+            for method, path, own, scope in table
+        ]
 
 
 # ------------------------------------------------------------------------------------------------------------- answers

@@ -67,7 +67,7 @@ def _operation(
     if status != 204:
         done["content"] = {media: {"schema": schema}}
     problem = {"$ref": "#/components/responses/Problem"}
-    codes = {401, 403, 421, 500, *refused, *((400, 408, 409, 413, 415, 422, 429, 503) if body else ())}
+    codes = {401, 403, 421, 422, 500, *refused, *((400, 408, 409, 413, 415, 429, 503) if body else ())}
     found: dict[str, Any] = {
         "summary": summary,
         "responses": {str(status): done, **{str(code): problem for code in sorted(codes)}},
@@ -175,3 +175,9 @@ def document() -> dict[str, Any]:
         "paths": paths,
         "components": {"schemas": schemas | {"Problem": problem}, "responses": {"Problem": refused}},
     }
+
+
+def queries_of(path: str, method: str) -> list[str]:
+    """Return the names that the query of a request may have."""
+    parameters = document()["paths"][path][method.lower()].get("parameters", ())
+    return [one["name"] for one in parameters if one["in"] == "query"]
