@@ -210,7 +210,7 @@ def _check_overwriting(options: dict[str, Any], same: bool) -> None:
 
 def keep_memory() -> None:
     """Let the process keep freed memory: threads that parse would wait for fresh pages, a fifth of the time."""
-    with suppress(OSError, AttributeError):  # only glibc has this
+    with suppress(OSError, AttributeError, TypeError):  # only glibc has this; on Windows None is no library
         library = ctypes.CDLL(None)
         for threshold in (-3, -1):  # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD
             library.mallopt(threshold, 1 << 30)

@@ -26,7 +26,7 @@ def physical_memory() -> int:
     for path in GROUP_LIMITS:
         with suppress(OSError, ValueError):  # no such file, or the word "max"
             limits.append(int(path.read_text()))
-    with suppress(ImportError, ValueError, OSError):
+    with suppress(ImportError, AttributeError, ValueError, OSError):  # not every system limits this, or anything
         import resource
 
         allowed = resource.getrlimit(resource.RLIMIT_AS)[0]

@@ -19,6 +19,9 @@ try:
 except ImportError:  # on Windows, where abandoned files stay
     fcntl = None  # type: ignore[assignment]
 
+# On Windows an open file can be neither renamed nor replaced.
+OPEN_FILES_STAY = os.name == "nt"
+
 ABANDONED = re.compile(r"\.rosenblatt-[0-9a-f]{32}\.tmp")
 
 
@@ -53,7 +56,7 @@ class Beside:
                 _copy_permissions(self._old, self.file.fileno(), self._path)
             if self.lasting:
                 os.fsync(self.file.fileno())
-            if os.name == "nt":  # open files cannot be renamed there
+            if OPEN_FILES_STAY:
                 self.file.close()
             os.replace(self._path, self.target)
         except BaseException:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.storage.atomic import lock, replace_file
+from rosenblatt.storage.atomic import OPEN_FILES_STAY, lock, replace_file
 
 MODEL = re.compile(rb"model ([0-9a-f]{64})")
 ROW = re.compile(rb"row ([0-9]+) ([0-9]+) (.*)", re.DOTALL)
@@ -126,7 +126,8 @@ class Journal:
     def _open(self) -> None:
         """Open and lock the file, and not one that was replaced in the meantime."""
         while True:
-            self._file = os.open(self.path, os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0))
+            flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+            self._file = os.open(self.path, flags)
             try:
                 lock(self._file)
             except BlockingIOError:
@@ -168,9 +169,16 @@ class Journal:
     def restart(self, model: str) -> None:
         """Drop all rows: the model with this digest has them."""
         header = _line(b"model " + model.encode())
-        replace_file(self.path, [header])
-        os.close(self._file)
-        self._open()
+        if OPEN_FILES_STAY:  # and there are no locks
+            os.close(self._file)
+            try:
+                replace_file(self.path, [header])
+            finally:
+                self._open()
+        else:  # the lock is held until another file is in the place of this one
+            replace_file(self.path, [header])
+            os.close(self._file)
+            self._open()
         self._count, self.size = 0, len(header)
 
     def close(self) -> None:

@@ -260,7 +260,7 @@ class Certificate:
 
 def _read_file(path: str | os.PathLike[str]) -> bytes:
     """Read a regular file of a size that a certificate may have."""
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
             raise ValueError("it is not a regular file")
