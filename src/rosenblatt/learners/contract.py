@@ -116,7 +116,7 @@ else:
         """A transformer, without scikit-learn."""
 
         def __init_subclass__(cls, auto_wrap_output_keys=None):
-            pass
+            super().__init_subclass__()
 
     class ClassNamePrefixFeaturesOutMixin:
         """A transformer that names its features, without scikit-learn."""
