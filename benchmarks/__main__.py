@@ -34,6 +34,7 @@ def main() -> None:
     import benchmarks.model_files
     import benchmarks.proofs
     import benchmarks.separation
+    import benchmarks.serving
     import benchmarks.sparse
     import benchmarks.tasks  # noqa: F401
 
