@@ -12,7 +12,6 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.learners.alma import ALMA as ALMA
     from rosenblatt.learners.arow import AROW as AROW
     from rosenblatt.learners.association import AssociationUnits as AssociationUnits
-    from rosenblatt.learners.epsilon_insensitive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
     from rosenblatt.learners.file_model import FileModel as FileModel
     from rosenblatt.learners.for_river import as_river as as_river
     from rosenblatt.learners.hashers import TableHasher as TableHasher
@@ -24,6 +23,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.learners.own import learner as learner
     from rosenblatt.learners.p_norm import PNormPerceptron as PNormPerceptron
     from rosenblatt.learners.passive_aggressive import PassiveAggressive as PassiveAggressive
+    from rosenblatt.learners.passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
     from rosenblatt.learners.perceptron import AveragedPerceptron as AveragedPerceptron
     from rosenblatt.learners.perceptron import Perceptron as Perceptron
     from rosenblatt.learners.pocket import PocketPerceptron as PocketPerceptron
