@@ -20,8 +20,8 @@ test-all: $(VENV)/.test
 OLDEST := build/oldest
 test-oldest:
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/python -m pip install --quiet --requirement tests/oldest.txt . pytest pytest-cov hypothesis pandas polars safetensors
-	$(OLDEST)/bin/python -m pytest tests/laws tests/learners tests/storage tests/cli
+	$(OLDEST)/bin/python -m pip install --quiet --requirement tests/oldest.txt . pytest-cov hypothesis safetensors
+	$(OLDEST)/bin/python -m pytest tests/laws tests/learners tests/storage tests/cli tests/files
 
 # The same loops as plain Python: slow, but every line can be covered and stepped through. The tests of the loops, and
 # those of the rest whose cases are small.
