@@ -378,3 +378,28 @@ def test_a_query_that_is_unknown_is_refused(numbers):
     assert kind(answer) == "invalid-row"
     assert "scores" in answer.json()["detail"]
     assert kind(numbers.get("/v1/models?page=2")) == "invalid-row"
+
+
+ODD = [[[1], {}], [[1, 2], [3]], {"a": 10**400}, {"a": -(10**400)}, {"a": [10**400]}, [10**400, 1]]
+
+
+@pytest.mark.parametrize("format", ["numbers", "jsonl", "text", "vw"])
+@pytest.mark.parametrize("x", ODD, ids=lambda x: f"{x!s:.20}")
+def test_rows_of_odd_content_are_refused_first_and_later(client, format, x):
+    good = {"numbers": {"a": 1.0}, "jsonl": {"a": 1}, "text": "a b", "vw": "|n a"}[format]
+    client.put(MODEL, json={"format": format, "learner": "perceptron"})
+    first = client.post(f"{MODEL}/learn", json={"x": x, "y": "a"})
+    assert first.status_code == 200 or kind(first) == "invalid-row"
+    client.put("/v1/models/n", json={"format": format, "learner": "perceptron"})
+    rows = [{"x": good, "y": "a"}, {"x": good, "y": "b"}]
+    assert client.post("/v1/models/n/learn", json=rows).status_code == 200
+    for path in ("learn", "predict", "explain"):
+        answer = client.post(f"/v1/models/n/{path}", json={"x": x} | ({"y": "a"} if path == "learn" else {}))
+        assert answer.status_code == 200 or kind(answer) == "invalid-row"
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+@pytest.mark.parametrize("body", ['{"x": [1, %s], "y": "a"}', '{"x": [1, 2], "y": %s}', '{"x": {"a": [%s]}, "y": "a"}'])
+def test_integers_of_many_digits_are_refused(numbers, body, digits):
+    answer = numbers.post(f"{MODEL}/learn", content=body % ("9" * digits), headers={"content-type": "application/json"})
+    assert kind(answer) in ("invalid-row", "not-json")

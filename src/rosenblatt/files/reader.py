@@ -117,7 +117,10 @@ class RowReader:
             return self._lines(X)
         if formats.ALL[self.reading.format].numbered:
             return self._matrix(X)
-        values = np.asarray(X)
+        try:
+            values = np.asarray(X)
+        except ValueError:
+            raise InvalidInput("The rows of X are not of one length and kind. Pass rows that are.") from None
         if values.ndim == 1 and values.dtype == object and all(isinstance(text, str | bytes) for text in values):
             return self._lines(values.tolist())
         names = [column.name for column in columns if column.kind in FEATURE_KINDS]

@@ -6,6 +6,7 @@ Both have the same methods, so that nothing else in this package knows which it 
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Sequence
 from io import BytesIO
 from typing import Any, Protocol
@@ -239,8 +240,8 @@ def _rows_of_numbers(rows: Sequence[Any]) -> Sequence[Any]:
     if kinds == {dict}:
         for row in rows:
             for name, value in row.items():
-                if isinstance(value, bool) or not isinstance(value, int | float):
-                    raise InvalidInput(f"{name!r} is {value!r:.60}, not a number. This model has rows of numbers.")
+                if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > sys.float_info.max:
+                    raise InvalidInput(f"{name!r} is not a number, or too large. This model has rows of numbers.")
         return [{name: float(value) for name, value in row.items()} for row in rows]
     if kinds != {list}:
         raise InvalidInput("This model has rows of numbers. Send lists of numbers, or objects of names and numbers.")
