@@ -301,7 +301,7 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-class Service:
+class LineService:
     """Answers the lines of standard input, and keeps model file and journal in step."""
 
     def __init__(self, path: str, journal: str | None, quiet: bool) -> None:

@@ -108,7 +108,7 @@ def predict(context: click.Context, /, files: tuple[str, ...], model: str, **opt
 
 def _learn(files: tuple[str, ...], path: str, options: dict[str, Any]) -> int:
     """Answer the lines of standard input, and learn from them."""
-    from rosenblatt.cli.learning import Service, Session  # imports the learners
+    from rosenblatt.cli.learning import LineService, Session  # imports the learners
 
     reject_options(
         ("output", "no_labels", "threads", "chunk_bytes"),
@@ -119,7 +119,7 @@ def _learn(files: tuple[str, ...], path: str, options: dict[str, Any]) -> int:
     if options["output_format"] not in (None, "lines", "ndjson"):
         raise click.UsageError("--learn answers in lines. Leave out --output-format, or pass ndjson.")
     check_targets((path,), journal=options["journal"])
-    service = Service(path, options["journal"], options["quiet"])
+    service = LineService(path, options["journal"], options["quiet"])
     if options["proba"]:
         service.model.linear().require_probabilities()
     session = Session(

@@ -84,7 +84,7 @@ def refusal(problem: Problem) -> Response:
     return Response(content, problem.status, headers, "application/problem+json")
 
 
-class Gate:
+class Guard:
     """Middleware: answers only to known host names, to pages of its own, and, if there are tokens, to those.
 
     Pages of other sites could otherwise ask through the browser of somebody on this machine.
@@ -141,7 +141,7 @@ _HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 OPEN = ("/v2/health/live", "/v2/health/ready")
 
 
-class Bodies:
+class BodyReader:
     """Reads the bodies of requests, within limits on their size, their time, and their bytes in memory."""
 
     def __init__(self) -> None:
@@ -216,7 +216,7 @@ class Api:
     """The routes of the service."""
 
     def __init__(self, service: Service, metrics: Metrics) -> None:
-        self.service, self.metrics, self.bodies = service, metrics, Bodies()
+        self.service, self.metrics, self.bodies = service, metrics, BodyReader()
 
     def _writer(self, request: Request) -> Writer:
         return self.service.writer(request.path_params["model"])
@@ -596,7 +596,7 @@ def create_app(service: Service, hosts: Collection[str] = (), tokens: Tokens | N
 
     return Starlette(
         routes=api.routes(),
-        middleware=[Middleware(Gate, hosts=(*LOCAL, *hosts), tokens=tokens, metrics=metrics)],
+        middleware=[Middleware(Guard, hosts=(*LOCAL, *hosts), tokens=tokens, metrics=metrics)],
         exception_handlers={404: missing, 405: wrong_method},
         lifespan=life,
     )

@@ -34,7 +34,7 @@ FORMAT_OF = {dict: "jsonl", list: NUMBERS, str: "text"}
 MAX_CLASSES, MAX_WEIGHTS = 1_000, 1 << 26
 
 
-class Learner(Protocol):
+class ServedLearner(Protocol):
     """What the service asks of a model."""
 
     name: str
@@ -257,7 +257,7 @@ def _saved(model: Any) -> bytes:
 # --------------------------------------------------------------------------------------------------------------- begin
 
 
-def begin(new: NewModel, x: X, y: Any, rows: Sequence[X] = ()) -> Learner:
+def begin(new: NewModel, x: X, y: Any, rows: Sequence[X] = ()) -> ServedLearner:
     """Return a learner that has learned nothing, for a first row and its label; `rows` show what columns are.
 
     Raises an error if the settings are invalid.
@@ -375,7 +375,7 @@ def begin_with_lines(new: NewModel, format: str, lines: Sequence[str]) -> tuple[
 # -------------------------------------------------------------------------------------------------------------- files
 
 
-def opened(content: bytes) -> Learner:
+def opened(content: bytes) -> ServedLearner:
     """Return the learner in a model file; raise an error if it cannot learn from single rows."""
     model = load(content)
     if isinstance(model, FileModel):
@@ -391,7 +391,7 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def check_size(learner: Learner, X: Sequence[X], y: Sequence[Any]) -> None:
+def check_size(learner: ServedLearner, X: Sequence[X], y: Sequence[Any]) -> None:
     """Raise a `Problem` if these rows would make a model too large."""
     classes = 1 if learner.regression else len({*learner.classes, *map(plain, y)})
     if classes > MAX_CLASSES:

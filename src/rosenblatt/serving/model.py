@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from rosenblatt.serving.learner import Learner, OfNumbers, OfRows, begin, begin_with_lines, check_size, plain
+from rosenblatt.serving.learner import OfNumbers, OfRows, ServedLearner, begin, begin_with_lines, check_size, plain
 from rosenblatt.serving.problems import Problem
 from rosenblatt.serving.record import Record
 from rosenblatt.serving.requests import Id, LateLabel, NewModel, RowToLearn, RowToPredict, X
@@ -105,18 +105,20 @@ class ServedModel:
     Parameters
     ----------
     state : State
-    learner : Learner or None
+    learner : ServedLearner or None
         None: nothing was learned yet, and the settings are to be completed by the first rows.
     snapshot_of : callable
         Return the learner of the snapshot with a number; raise a `Problem` if there is none.
     """
 
-    def __init__(self, state: State, learner: Learner | None, snapshot_of: Callable[[int], Learner | None]) -> None:
+    def __init__(
+        self, state: State, learner: ServedLearner | None, snapshot_of: Callable[[int], ServedLearner | None]
+    ) -> None:
         self.state, self.learner, self.snapshot_of = state, learner, snapshot_of
         self.waiting_bytes = sum(row.size for row in state.waiting.values())
 
     @property
-    def known(self) -> Learner:
+    def known(self) -> ServedLearner:
         """The learner; raises a `Problem` before the first row."""
         if self.learner is None:
             raise Problem("nothing-learned", "The model has not learned any row yet. Send some to /learn.")
@@ -163,7 +165,7 @@ class ServedModel:
 
     def _learned(
         self, X: list[X], y: list[Any], weight: list[float], settings: NewModel | None = None
-    ) -> tuple[Learner, list[Any]]:
+    ) -> tuple[ServedLearner, list[Any]]:
         """Learn rows; return the learner and the predictions before."""
         y = [as_label(label) for label in y]
         learner = self.learner

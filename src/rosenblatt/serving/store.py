@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.serving.learner import Learner, digest, opened
+from rosenblatt.serving.learner import ServedLearner, digest, opened
 from rosenblatt.serving.model import ServedModel, State, decoded_change, decoded_state, encoded
 from rosenblatt.serving.problems import Problem
 from rosenblatt.serving.requests import NewModel
@@ -36,7 +36,7 @@ JOURNAL = re.compile(r"journal-(\d+)")
 SETTINGS = "settings.json"
 
 
-class Snapshot(NamedTuple):
+class StoredSnapshot(NamedTuple):
     """A snapshot as the API lists it."""
 
     seq: int
@@ -113,7 +113,7 @@ class Store:
     def _snapshot(self, seq: int) -> Path:
         return self.folder / f"snapshot-{seq}"
 
-    def learner(self, seq: int) -> Learner | None:
+    def learner(self, seq: int) -> ServedLearner | None:
         """Return the learner of a snapshot; None if it is the beginning of a model that was created from settings."""
         path = self._snapshot(seq)
         if path.exists():
@@ -142,7 +142,7 @@ class Store:
         for old in self.snapshots()[:-KEPT]:
             self._remove(old.seq)
 
-    def snapshots(self) -> list[Snapshot]:
+    def snapshots(self) -> list[StoredSnapshot]:
         """Return the snapshots, the oldest first."""
         found = []
         for name in os.listdir(self.folder):
@@ -150,7 +150,7 @@ class Store:
                 path = self._snapshot(int(match[1]))
                 with suppress(FileNotFoundError):  # the oldest is being removed
                     status = os.stat(path if match[1] != "0" or path.exists() else self.folder / SETTINGS)
-                    found.append(Snapshot(int(match[1]), status.st_mtime, status.st_size))
+                    found.append(StoredSnapshot(int(match[1]), status.st_mtime, status.st_size))
         return sorted(found)
 
     def created(self) -> float:
