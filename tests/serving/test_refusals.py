@@ -403,3 +403,24 @@ def test_rows_of_odd_content_are_refused_first_and_later(client, format, x):
 def test_integers_of_many_digits_are_refused(numbers, body, digits):
     answer = numbers.post(f"{MODEL}/learn", content=body % ("9" * digits), headers={"content-type": "application/json"})
     assert kind(answer) in ("invalid-row", "not-json")
+
+
+def test_lines_of_another_format_are_no_rows_to_predict(client):
+    client.put("/v1/models/lines")
+    client.post("/v1/models/lines/learn", json={"x": "a b", "y": "p"})
+    answer = client.post("/v1/models/lines/predict", content="a,b\n", headers={"content-type": "text/csv"})
+    assert answer.status_code == 415
+    assert answer.json()["type"] == "/problems#unknown-media-type"
+    answer = client.post("/v1/models/lines/predict", content="a b\n", headers={"content-type": "text/plain"})
+    assert answer.json()["predictions"] == [{"y": "p"}]
+
+
+def test_a_kept_row_has_its_scores_of_the_same_moment(client):
+    client.put("/v1/models/kept")
+    client.post(
+        "/v1/models/kept/learn", json=[{"x": [1, 0], "y": "a"}, {"x": [0, 1], "y": "b"}, {"x": [1, 1], "y": "c"}]
+    )
+    answer = client.post("/v1/models/kept/predict?scores=true", json=[{"x": [1, 0], "id": 1}, {"x": [0, 1]}]).json()
+    assert answer["seq"] == 2
+    assert [{*one["scores"]} for one in answer["predictions"]] == [{"a", "b", "c"}] * 2
+    assert all(one["y"] == max(one["scores"], key=one["scores"].get) for one in answer["predictions"])

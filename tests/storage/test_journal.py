@@ -68,6 +68,14 @@ def test_damage_never_loses_an_answered_row_silently(tmp_path_factory, groups, d
     assert len(found) >= answered_before_last  # only rows of the last group look like torn ones
 
 
+@pytest.mark.parametrize("byte", [b" ", b"0", b"\x00"])
+def test_a_damaged_newline_does_not_make_two_groups_look_like_one_torn_line(tmp_path, byte):
+    content, sizes = written(tmp_path / "j", [[b"first"], [b"second"], [b"third"]])
+    for size in sizes[1:-1]:  # the newline behind a row that others follow
+        with pytest.raises(InvalidInput, match="damaged"):
+            recover(content[: size - 1] + byte + content[size:], "j")
+
+
 def test_pages_of_the_last_group_that_never_reached_the_disk_are_dropped(tmp_path):
     content, _ = written(tmp_path / "j", [[b"one", b"two"], [b"three", b"four", b"five"]])
     lines = content.splitlines(keepends=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
@@ -23,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rosenblatt.errors import InvalidInput, RosenblattError
 from rosenblatt.serving import pages
-from rosenblatt.serving.learner import plain
+from rosenblatt.serving.learner import finite, plain
 from rosenblatt.serving.model import Change, Keep, Learn, LearnLate, Rollback, ServedModel, digest_of
 from rosenblatt.serving.openapi import document, queries_of
 from rosenblatt.serving.problems import Problem
@@ -272,10 +271,11 @@ class Api:
     async def predict(self, request: Request) -> Response:
         """Predict rows; keep those with an id."""
         writer, media = self._writer(request), media_type(request)
-        asked = [name for name in FIGURES if is_on(request, name)]
+        asked = [name for name in ("scores", "probabilities") if is_on(request, name)]
         async with self.bodies.of(request) as body:
             rows: list[Any]
             if media in LINES:
+                writer.model.check_format(LINES[media])
                 rows = [RowToPredict(line) for line in lines_of(body)]
             elif media == ARROW:
                 rows = arrow_rows(body, None)
@@ -283,18 +283,17 @@ class Api:
                 rows = rows_in(body, media, RowToPredict)
             rows = check_rows(rows)
             X = [row.x for row in rows]
-            more = {name: await writer.use(FIGURES[name](X), name, len(X)) for name in asked}
             if any(row.id is not None for row in rows):
                 if self._lacks(request, "learn"):
                     raise Problem("no-scope", "To keep rows for their labels the token needs the scope learn.")
-                found = await writer.change(Keep(rows, time.time()))
+                found = await writer.change(Keep(rows, time.time(), asked))
             else:
-                found = await writer.use(lambda model: predicted(model, X), "predict", len(X))
+                found = await writer.use(lambda model: model.predicted(X, asked), f"predict {asked}", len(X))
         predictions: list[dict[str, Any]] = [{"y": y} for y in found["predictions"]]
         for number, row in enumerate(rows):
             if row.id is not None:
                 predictions[number]["id"] = row.id
-            predictions[number] |= {name: figures[number] for name, figures in more.items()}
+            predictions[number] |= {name: found[name][number] for name in asked}
         return answer({"seq": found["seq"], "predictions": predictions})
 
     async def labels(self, request: Request) -> Response:
@@ -312,7 +311,7 @@ class Api:
             seq, found = await writer.use(
                 lambda model: (model.state.seq, model.known.explain(row.x, row.top)), "explain", MAX_ROWS
             )
-        return answer({"seq": seq, "text": str(found), "sums": _finite(found.to_dict())})
+        return answer({"seq": seq, "text": str(found), "sums": finite(found.to_dict())})
 
     # ------------------------------------------------------------------------------------------------------- snapshots
 
@@ -398,7 +397,7 @@ class Api:
         async with self.bodies.of(request) as body:
             asked: InferenceRequest = decoded(body, InferenceRequest)
             rows = check_rows(rows_of_tensor(asked, writer.model))
-            found = await writer.use(lambda model: predicted(model, rows), "predict", len(rows))
+            found = await writer.use(lambda model: model.predicted(rows), "predict", len(rows))
         numbers = _are_numbers(writer.model)
         data = found["predictions"] if numbers else [str(y) for y in found["predictions"]]
         output = {"name": "y", "datatype": "FP64" if numbers else "BYTES", "shape": [len(data)], "data": data}
@@ -472,36 +471,6 @@ class Api:
 # ------------------------------------------------------------------------------------------------------------- answers
 
 
-def predicted(model: ServedModel, X: list[Any]) -> dict[str, Any]:
-    """Return predictions, and by how much learning they were made."""
-    return {"seq": model.state.seq, "predictions": model.known.predict(X)}
-
-
-def by_class(model: ServedModel, figures: Any) -> list[Any]:
-    """Return figures of each row, by class; one score of two classes as it is, positive for the second."""
-    found = np.asarray(figures)
-    if found.ndim == 1:
-        return [_finite(score) for score in found.tolist()]
-    names = [str(label) for label in model.known.classes]
-    return [_finite(dict(zip(names, row, strict=True))) for row in found.tolist()]
-
-
-# What a prediction has more, if the request asks for it.
-FIGURES: dict[str, Callable[[list[Any]], Callable[[ServedModel], list[Any]]]] = {
-    "scores": lambda X: lambda model: by_class(model, model.known.scores(X)),
-    "probabilities": lambda X: lambda model: by_class(model, model.known.probabilities(X)),
-}
-
-
-def _finite(value: Any) -> Any:
-    """Return a value without infinite numbers, which JSON does not have."""
-    if isinstance(value, dict):
-        return {name: _finite(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def summary(name: str, writer: Writer) -> dict[str, Any]:
     """Describe a model."""
     model = writer.model
@@ -524,8 +493,8 @@ def measures(writer: Writer) -> dict[str, Any]:
         "seq": state.seq,
         "rows": record.rows,
         "predicted": record.predicted,
-        "error": _finite(record.error),
-        "windowed": {"rows": len(record.window), "error": _finite(record.windowed)},
+        "error": finite(record.error),
+        "windowed": {"rows": len(record.window), "error": finite(record.windowed)},
         "since": record.since or None,
         "last": record.last or None,
         "waiting": len(state.waiting),

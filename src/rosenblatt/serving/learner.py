@@ -6,6 +6,7 @@ Both have the same methods, so that nothing else in this package knows which it 
 from __future__ import annotations
 
 import hashlib
+import math
 import sys
 from collections.abc import Sequence
 from io import BytesIO
@@ -222,6 +223,24 @@ def plain(label: Any) -> Any:
     """Return a label as JSON has it: 1 rather than 1.0."""
     value = label.item() if isinstance(label, np.generic) else label
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def finite(value: Any) -> Any:
+    """Return a value without infinite numbers, which JSON does not have."""
+    if isinstance(value, dict):
+        return {name: finite(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def by_class(learner: ServedLearner, figures: Any) -> list[Any]:
+    """Return figures of each row, by class; one score of two classes as it is, positive for the second."""
+    found = np.asarray(figures)
+    if found.ndim == 1:
+        return [finite(score) for score in found.tolist()]
+    names = [str(label) for label in learner.classes]
+    return [finite(dict(zip(names, row, strict=True))) for row in found.tolist()]
 
 
 def as_numbers(rows: Sequence[Any]) -> Any:

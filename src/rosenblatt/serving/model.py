@@ -13,7 +13,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from rosenblatt.serving.learner import OfNumbers, OfRows, ServedLearner, begin, begin_with_lines, check_size, plain
+from rosenblatt.serving.learner import (
+    NUMBERS,
+    OfRows,
+    ServedLearner,
+    begin,
+    begin_with_lines,
+    by_class,
+    check_size,
+    plain,
+)
 from rosenblatt.serving.problems import Problem
 from rosenblatt.serving.record import Record
 from rosenblatt.serving.requests import Id, LateLabel, NewModel, RowToLearn, RowToPredict, X
@@ -37,6 +46,7 @@ class Keep(Struct, tag="keep", tag_field="change", omit_defaults=True):
 
     rows: list[RowToPredict]
     time: float
+    asked: list[str] = []
 
 
 class LearnLate(Struct, tag="label", tag_field="change", omit_defaults=True):
@@ -189,8 +199,8 @@ class ServedModel:
                 held = waiting.get(key_of(row.id))
                 if rows.setdefault(key_of(row.id), row.x if held is None else held.x) != row.x:
                     raise Problem("other-row", f"Another row waits under the id {row.id!r}.", place=f"$[{number}]")
-        predictions = self.known.predict([row.x for row in change.rows])
-        for row, predicted in zip(change.rows, predictions, strict=True):
+        found = self.predicted([row.x for row in change.rows], change.asked)
+        for row, predicted in zip(change.rows, found["predictions"], strict=True):
             if row.id is not None and key_of(row.id) not in waiting:
                 held = Waiting(row.x, predicted, len(msgspec.json.encode(row.x)))
                 waiting[key_of(row.id)] = held
@@ -199,7 +209,7 @@ class ServedModel:
             self._take(next(iter(waiting)))
             self.state.record.dropped += 1
         self.state.seq += 1
-        return {"seq": self.state.seq, "predictions": predictions}
+        return found | {"seq": self.state.seq}
 
     def _take(self, id: str) -> Waiting:
         held = self.state.waiting.pop(id)
@@ -222,14 +232,25 @@ class ServedModel:
 
     # --------------------------------------------------------------------------------------------------------- reading
 
+    def predicted(self, X: list[X], asked: Sequence[str] = ()) -> dict[str, Any]:
+        """Return a prediction of each row, and the scores or probabilities if they are asked for."""
+        learner = self.known
+        figures = {name: by_class(learner, getattr(learner, name)(X)) for name in asked}
+        return {"seq": self.state.seq, "predictions": learner.predict(X), **figures}
+
+    def check_format(self, format: str) -> None:
+        """Raise a `Problem` unless lines of a format are rows of the model; an empty name stands for its own."""
+        own = self.known.format
+        if own == NUMBERS or format not in ("", own):
+            raise Problem("unknown-media-type", f"This model has rows of {own}. Send those, or JSON.")
+
     def rows_on(self, lines: Sequence[str], format: str) -> tuple[NewModel | None, list[RowToLearn]]:
         """Return the rows on lines in the format of the model, and the settings of a model that begins with them."""
         learner = self.learner
         if learner is None:
             settings = self.state.settings or NewModel()
             return begin_with_lines(settings, format or settings.format, lines)
-        if isinstance(learner, OfNumbers) or format not in ("", learner.format):
-            raise Problem("unknown-media-type", f"This model has rows of {learner.format}. Send those, or JSON.")
+        self.check_format(format)
         assert isinstance(learner, OfRows)
         return None, learner.rows_on(lines)
 

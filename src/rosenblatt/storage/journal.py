@@ -24,6 +24,7 @@ from rosenblatt.storage.atomic import OPEN_FILES_STAY, lock, replace_file
 
 MODEL = re.compile(rb"model ([0-9a-f]{64})")
 ROW = re.compile(rb"row ([0-9]+) ([0-9]+) (.*)", re.DOTALL)
+START = re.compile(rb"[0-9a-f]{8} (?:row|wrote) ")
 WROTE = re.compile(rb"wrote ([0-9a-f]{64})")
 
 
@@ -48,7 +49,7 @@ class Recovered(NamedTuple):
 
 def recover(content: bytes, path: Any) -> Recovered:
     """Return the sound part of a journal, without what was not complete on disk; raise an error if it is damaged."""
-    *whole, _ = content.split(b"\n")  # behind the last newline there is nothing, or a part of a line
+    *whole, rest = content.split(b"\n")  # behind the last newline there is nothing, or a part of a line
     contents = [_content(line) for line in whole]
     header = MODEL.fullmatch(contents[0] or b"") if contents else None
     if header is None:
@@ -64,10 +65,17 @@ def recover(content: bytes, path: Any) -> Recovered:
         elif note is not None:
             wrote = note[1].decode()
         else:
-            _check_tail([part for part in contents[number + 1 :] if part is not None], len(rows), number + 1, path)
+            tail = [*_sound_parts(line), *(part for part in contents[number + 1 :] if part is not None)]
+            _check_tail([*tail, *_sound_parts(rest)], len(rows), number + 1, path)
             break
         size += len(line) + 1
     return Recovered(header[1].decode(), rows, wrote, size)
+
+
+def _sound_parts(line: bytes) -> list[bytes]:
+    """Return the sound lines within a damaged one, whose newlines were damaged."""
+    parts = (_content(line[found.start() :]) for found in START.finditer(line, 1))
+    return [part for part in parts if part is not None]
 
 
 def _check_tail(rest: list[bytes], lost: int, line: int, path: Any) -> None:
