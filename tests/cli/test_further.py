@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import is_regressor
 
 import rosenblatt
 from commands import command, mixed_rows, run, svmlight, write_rows
@@ -50,7 +51,7 @@ def days(folder, name, *options, further=()):
 @pytest.mark.parametrize("learner", trainable())
 @pytest.mark.parametrize("name", [".svm", "-four.svm", "-numbers.csv"])
 def test_two_days_give_the_bytes_of_one_training_for_every_learner(folder, learner, name):
-    regression = learner == "adaline-regressor" and name == "-numbers.csv"
+    regression = is_regressor(trainable()[learner]()) and name == "-numbers.csv"
     options = ("--label", "pay", "--columns", "label=skip", "--standardise") if regression else ()
     one, two = days(folder, name, "--learner", learner, *options)
     assert one == two

@@ -43,7 +43,8 @@ def test_help_has_sections():
         assert f"\n{title}\n" in text
 
 
-COMMANDS_WITH_SECTIONS = [name for name in COMMANDS_OF_THE_PROGRAM if name not in ("lab", "demo", "completion")]
+PLAIN = ("serve", "lab", "demo", "completion")
+COMMANDS_WITH_SECTIONS = [name for name in COMMANDS_OF_THE_PROGRAM if name not in PLAIN]
 
 
 @pytest.mark.parametrize("name", COMMANDS_WITH_SECTIONS)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 from commands import run
 from members import FAMILY
@@ -197,7 +197,7 @@ def predicted(model, X):
 @pytest.mark.parametrize("classes", [2, 4])
 def test_weights_read_from_a_file_predict_as_the_estimator(model, classes, tmp_path):
     X, y = rows_of(classes)
-    if type(model).__name__ == "AdalineRegressor":
+    if is_regressor(model):
         y = X @ [1.0, 2.0, -1.0, 0.5]
     estimator = fitted(model, pd.DataFrame(X, columns=list("pqrs")), y)
     save(estimator, tmp_path / "m.safetensors")

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
 from members import FAMILY
 from rosenblatt import (
     AROW,
-    AdalineRegressor,
     AveragedPerceptron,
     MaximumMargin,
     Perceptron,
@@ -164,7 +163,7 @@ def test_the_radius_counts_the_bias():
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
-@pytest.mark.parametrize("member", [m for m in FAMILY if type(m) not in (MaximumMargin, AdalineRegressor)], ids=str)
+@pytest.mark.parametrize("member", [m for m in FAMILY if type(m) is not MaximumMargin and not is_regressor(m)], ids=str)
 def test_the_pieces_in_which_rows_are_presented_do_not_change_a_bit(monkeypatch, member, kind):
     X, y = noisy(90, seed=4, classes=3 if "multiclass" in member.get_params() else 2)
     X = np.abs(X)
