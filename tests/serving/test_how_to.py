@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,7 @@ def address(tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.skipif(shutil.which("curl") is None or os.name == "nt", reason="the page has a shell with curl")
 def test_the_commands_print_what_the_page_shows(address, tmp_path):
     page = PAGE.read_text()
     binaries = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
