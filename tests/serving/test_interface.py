@@ -13,7 +13,7 @@ import rosenblatt
 from rosenblatt.serving.app import Api
 from rosenblatt.serving.openapi import document
 
-CASES = 10  # of each operation and mode
+CASES = 6  # of each operation and mode
 MODELS = {
     "numbers": ({"learner": "perceptron"}, [{"x": [1, 2], "y": "a"}, {"x": [2, 1], "y": "b"}]),
     "objects": ({"learner": "averaged"}, [{"x": {"pay": 1, "city": "Ulm"}, "y": "a"}, {"x": {"pay": 2}, "y": "b"}]),
