@@ -92,6 +92,7 @@ fuzz: $(VENV)/.test
 	cd tests && NUMBA_BOUNDSCHECK=1 $(abspath $(BIN))/python -m attacks.fuzz_models --mutants $(MUTANTS) --seed $(SEED)
 	cd tests && NUMBA_DISABLE_JIT=1 $(abspath $(BIN))/python -m attacks.fuzz_models --mutants $(MUTANTS) --seed $(SEED)
 	cd tests && $(abspath $(BIN))/python -m attacks.corrupt_csr 30000 $(SEED)
+	CASES=100 $(BIN)/python -m pytest -q tests/serving/test_interface.py
 	INTERRUPTS=1000 $(BIN)/python -m pytest -q tests/laws/test_all_or_nothing.py
 	cd tests && $(abspath $(BIN))/python -m attacks.kill_service --kills 30 --seed $(SEED)
 	$(BIN)/python tests/attacks/fuzz_files.py $(MUTANTS) $(SEED)

@@ -1,6 +1,7 @@
 """The interface is what /openapi.json says; /v2 is the Open Inference Protocol; /metrics is what Prometheus reads."""
 
 import json
+import os
 import re
 
 import numpy as np
@@ -13,7 +14,7 @@ import rosenblatt
 from rosenblatt.serving.app import Api
 from rosenblatt.serving.openapi import document
 
-CASES = 6  # of each operation and mode
+CASES = int(os.environ.get("CASES", "6"))  # of each operation and mode; `make fuzz` tries more
 MODELS = {
     "numbers": ({"learner": "perceptron"}, [{"x": [1, 2], "y": "a"}, {"x": [2, 1], "y": "b"}]),
     "objects": ({"learner": "averaged"}, [{"x": {"pay": 1, "city": "Ulm"}, "y": "a"}, {"x": {"pay": 2}, "y": "b"}]),
