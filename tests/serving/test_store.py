@@ -9,6 +9,8 @@ import pytest
 
 from commands import spawn
 from rosenblatt.errors import InvalidInput
+from rosenblatt.serving.model import State, decoded_state, encoded
+from rosenblatt.serving.record import Record
 from rosenblatt.serving.store import Store
 from served import Server, contents
 
@@ -249,3 +251,12 @@ def test_the_oldest_snapshots_make_room_and_the_rest_can_be_returned_to(client, 
         with crashed() as other:
             assert other.post(f"{MODEL}/rollback", json={"snapshot": seq}).status_code == 200
             assert file_of(other) == files[seq]
+
+
+def test_errors_beyond_all_numbers_can_be_stored(tmp_path):
+    """JSON has no infinity: a state with one could not be read again."""
+    record = Record()
+    record.add([float("inf"), float("nan"), 1.0], [0.0, 0.0, 0.0], 1.0, regression=True)
+    state = decoded_state(encoded(State(record=record)))
+    assert state.record == record
+    assert record.error > 1e99

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 WINDOW = 1_000  # rows of the windowed error
 BLOCKS = 200  # most points of the curve
+LARGEST = 1e100  # an error, so that sums of them are numbers, which JSON has
 
 
 class Record(Struct):
@@ -52,6 +53,7 @@ class Record(Struct):
             for guess, label in zip(predictions, labels, strict=True)
             if guess is not None
         ]
+        found = [error if error < LARGEST else LARGEST for error in found]  # NaN, too
         for error in found:
             self._count(error)
         self.window = (self.window + found)[-WINDOW:]
