@@ -59,6 +59,7 @@ BODIES = {
     "no label": ('{"x": [1, 2]}', "invalid-row"),
     "an unknown name": ('{"x": [1, 2], "y": "a", "z": 1}', "invalid-row"),
     "a negative weight": ('{"x": [1, 2], "y": "a", "weight": -1}', "invalid-row"),
+    "a value that is infinite": lambda: stream(GOOD.set_column(0, "pay", pa.array([1.0, float("inf")]))),
     "a label that is null": ('{"x": [1, 2], "y": null}', "invalid-row"),
     "another length": ('{"x": [1, 2, 3], "y": "a"}', "invalid-row"),
     "two lengths": ('[{"x": [1, 2], "y": "a"}, {"x": [1], "y": "a"}]', "invalid-row"),

@@ -197,7 +197,10 @@ def _is_plain(types: Any, kind: Any) -> bool:
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row without missing values, which JSON does not have either."""
+    """Return a row without missing values; raise a `Problem` for infinite ones, which JSON does not have either."""
+    for name, value in row.items():
+        if isinstance(value, float) and math.isinf(value):
+            raise Problem("invalid-row", f"{name!r} is infinite. Leave such rows out.")
     return {name: value for name, value in row.items() if value is not None and value == value}
 
 
