@@ -292,3 +292,18 @@ def test_lists_are_rows_of_numbers_and_no_lines():
     model = FileModel.begin("arow", AROW(), Reading("svmlight", FeatureOptions(bits=4, standardise=False), "text"))
     model.partial_fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
     assert model.predict([[1, 0], [0, 2]]).tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("reading", READINGS.values(), ids=READINGS)
+def test_frames_are_predicted_and_learned_and_every_row_has_a_label(reading):
+    names = [column.name for column in reading.columns if reading.format == "csv"] or ["age", "text"]
+    given = [row for row in mixed_rows(40, 2) if None not in row.values()]
+    rows, labels = [{name: row[name] for name in names} for row in given], [row["label"] for row in given]
+    as_dicts, as_frame = (FileModel.begin("arow", AROW(), reading) for _ in range(2))
+    assert as_dicts.predict_then_learn(rows, labels) == as_frame.predict_then_learn(pd.DataFrame(rows), labels)
+    np.testing.assert_array_equal(as_dicts.linear().W, as_frame.linear().W)
+    before = as_dicts.predict(rows).tolist(), as_dicts.training
+    for X, y in ((rows, labels[:-1]), (rows[:-1], labels)):
+        with pytest.raises(InvalidInput, match="Pass a label for each row"):
+            as_dicts.predict_then_learn(X, y)
+    assert (as_dicts.predict(rows).tolist(), as_dicts.training) == before

@@ -89,6 +89,10 @@ class RowReader:
             self.names = dictionary.names()
         return table
 
+    def rows(self, X: Any) -> list[Any]:
+        """Return the rows of X one by one: those of a data frame as dicts."""
+        return list(self._of_frame(X) if hasattr(X, "columns") and hasattr(X, "__getitem__") else X)
+
     def labels(self, lines: Sequence[Any]) -> tuple[list[Any], list[float] | None]:
         """Return the label on each line of the format, NaN or empty where there is none, and the weights, if any."""
         parsed = self._lines(lines)

@@ -279,16 +279,22 @@ class FileModel:
             A prediction for each row: its class, or its number in a regression; None while nothing was learned.
         """
         reader = replace(self.reader)
-        rows = list(X)
-        labels, weight = self._labels(y), as_weights(sample_weight, len(rows))
+        labels = self._labels(y)
+        weight = as_weights(sample_weight, labels.size)
         # Names and scaling are those of the rows before; if there are any, rows are made one by one.
-        parts = [slice(i, i + 1) for i in range(len(rows))] if reader.learns else [slice(None)]
+        parts = [[row] for row in reader.rows(X)] if reader.learns else [X]
         predictions: list[Any] = []
         with all_or_nothing(self.learner):
-            for part in parts:
-                before = reader.table(rows[part]) if reader.learns else None
-                table = reader.table(rows[part], learn=True)
-                predictions += self._predict_then_learn(table, before, labels[part], weight[part])
+            for rows in parts:
+                before = reader.table(rows) if reader.learns else None
+                table = reader.table(rows, learn=True)
+                own = slice(len(predictions), len(predictions) + table.shape[0])
+                if labels[own].size < table.shape[0]:
+                    raise InvalidInput(f"X has more rows than y, which has {labels.size}. Pass a label for each row.")
+                predictions += self._predict_then_learn(table, before, labels[own], weight[own])
+            if len(predictions) < labels.size:
+                rows_of_x = count(len(predictions), "row")
+                raise InvalidInput(f"X has {rows_of_x}, and y {labels.size} labels. Pass a label for each row.")
         self.reader = reader
         return predictions
 
