@@ -64,6 +64,14 @@ def test_pages_of_other_sites_neither_read_nor_learn(client, headers):
     assert client.get(f"{MODEL}/metrics").json()["seq"] == 0
 
 
+def test_a_link_on_another_site_leads_to_the_status_page_and_changes_nothing(client):
+    headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    assert client.get("/", headers=headers).status_code == 200
+    client.put(MODEL, json={"learner": "perceptron"})
+    answer = client.post(f"{MODEL}/learn", json=ROW, headers=headers)
+    assert (answer.status_code, kind(answer)) == (403, "foreign-page")
+
+
 def test_the_own_page_may_ask(client):
     headers = {"origin": "http://localhost", "sec-fetch-site": "same-origin"}
     assert client.get("/v1/models", headers=headers).status_code == 200

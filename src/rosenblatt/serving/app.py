@@ -123,7 +123,9 @@ class Guard:
         if name.lower() not in self.hosts:
             raise Problem("wrong-host", f"{host!r:.100} is not a name of this service. Start it with --allow-host.")
         origin = headers.get("origin")
-        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") or (
+        # A link leads here: the page that has it sees nothing of the answer.
+        follows = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
+        if (headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not follows) or (
             origin is not None and urlsplit(origin).netloc.lower() != host.lower()
         ):
             raise Problem("foreign-page", "A page of another site asks. Ask from a program, or from the status page.")
